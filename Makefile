@@ -1,0 +1,38 @@
+# Everything runs in this project's own virtual environment, made on first use from python3 and the pinned versions.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test test-all check bench format clean
+$(READY): pyproject.toml constraints.txt
+	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) not found; install Python 3.11 or newer"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+demo: $(READY)  ## the whole loop on simulated workers, then a report
+	$(BIN)/hmc-crowd demo
+
+test: $(READY)  ## the default tests: a few minutes
+	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+test-all: $(READY)  ## with the long simulations
+	$(BIN)/python -m pytest -n 2 -m '' $(PYTEST_ARGS)
+
+check: $(READY)  ## style, types, and the import rules of the house
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/test_house.py
+
+bench: $(READY)  ## the ratios that the README and the docs quote
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt '.[bench]'
+	$(BIN)/python -m tests.benchmarks
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) build dist

@@ -1,0 +1,293 @@
+"""The port: what a campaign asks of whoever recruits people and shows them work.
+
+Two Protocols, because these may be two parties: `Platform` recruits, reviews and pays; `TaskPages` shows HITs and hands
+back answers. A platform with pages of its own (the local workplace, an MTurk-API endpoint) is both.
+
+An adapter is an importable package with an entry point in the group ``hmc_crowd.platforms``: a function
+``connect(address: str | None, **options) -> Platform``. `find_platform` loads it by name, so nothing here knows adapters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from importlib.metadata import entry_points
+from typing import Any, Protocol, runtime_checkable
+
+from hmc_crowd._base.money import Money, round_half_up
+from hmc_crowd.errors import InputError
+
+__all__ = [
+    "Account",
+    "Capabilities",
+    "FeeSchedule",
+    "Hit",
+    "HitItem",
+    "Platform",
+    "RemoteAnswer",
+    "RemoteHit",
+    "RemoteSubmission",
+    "SubmissionState",
+    "TaskPages",
+    "find_platform",
+    "platform_names",
+]
+
+
+class SubmissionState(StrEnum):
+    """Where one worker's work on one HIT stands; a state nobody knows is UNKNOWN and never moves money."""
+
+    ACCEPTED = "accepted"
+    SUBMITTED = "submitted"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    RETURNED = "returned"
+    EXPIRED = "expired"
+    UNKNOWN = "unknown"
+
+    @property
+    def has_work(self) -> bool:
+        """Whether answers may be read: the worker has handed the work in."""
+        return self in {SubmissionState.SUBMITTED, SubmissionState.APPROVED, SubmissionState.REJECTED}
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the worker is done with it, one way or another."""
+        return self not in {SubmissionState.ACCEPTED, SubmissionState.UNKNOWN}
+
+
+@dataclass(frozen=True)
+class HitItem:
+    """One question put to a worker inside a HIT; never says whether it is gold."""
+
+    item: str
+    aspect: str
+    group: str
+    position: int
+    text: str
+    context: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A bundle to be published.
+
+    Parameters
+    ----------
+    key : str
+        Natural key: the same bundle of the same round always has the same key, so publishing twice can be noticed.
+    items : tuple of HitItem
+        In the order in which a worker meets them; never an item and aspect twice.
+    redundancy : int
+        How many different workers should submit it.
+    pay_minor, currency : int, str
+        What one submission earns.
+    time_limit_s : int
+        How long a worker may take once it is accepted.
+    lifetime_s : int
+        How long it can be accepted.
+    """
+
+    key: str
+    title: str
+    description: str
+    items: tuple[HitItem, ...]
+    redundancy: int
+    pay_minor: int
+    currency: str
+    time_limit_s: int = 3600
+    lifetime_s: int = 7 * 24 * 3600
+
+
+@dataclass(frozen=True)
+class RemoteHit:
+    """A HIT as the platform holds it."""
+
+    hit_id: str
+    key: str
+    redundancy: int
+    is_open: bool
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class RemoteAnswer:
+    """One answer inside a submission, with the times at which the item was shown and answered."""
+
+    item: str
+    aspect: str
+    label: str
+    started_at: datetime | None = None
+    submitted_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class RemoteSubmission:
+    """One worker's work on one HIT, as the platform holds it.
+
+    The three clocks stay apart: ``platform_elapsed_s`` is the platform's own (accept to submit), ``page_elapsed_s`` runs
+    from first render to submit, ``active_s`` counts only while the page is visible and used. A clock that the platform
+    does not have is None.
+    """
+
+    submission_id: str
+    hit_id: str
+    worker: str
+    state: SubmissionState
+    accepted_at: datetime | None
+    submitted_at: datetime | None
+    platform_elapsed_s: float | None = None
+    page_elapsed_s: float | None = None
+    active_s: float | None = None
+    time_quality: str = "ok"
+
+
+@dataclass(frozen=True)
+class Account:
+    """Whose money and which world: printed before anything is spent."""
+
+    platform: str
+    endpoint: str
+    account: str
+    mode: str
+    balance: Money | None = None
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a platform does by itself; the campaign asks instead of assuming."""
+
+    rejection_frees_slot: bool = False
+    idempotent_create: bool = False
+    qualifications: bool = False
+    bonuses: bool = False
+
+
+@dataclass(frozen=True)
+class FeeSchedule:
+    """What the platform takes on top of the reward.
+
+    Parameters
+    ----------
+    rate : Decimal
+        Share of the reward.
+    rate_at_10 : Decimal
+        Further share when a HIT asks for 10 workers or more.
+    minimum_minor : int
+        Least fee per submission.
+    tax_rate : Decimal
+        Share of the fee, where tax is due.
+
+    Examples
+    --------
+    >>> mturk = FeeSchedule(rate=Decimal("0.20"), rate_at_10=Decimal("0.20"), minimum_minor=1)
+    >>> mturk.fee_minor(5, redundancy=10), mturk.fee_minor(1, redundancy=1)
+    (2, 1)
+    """
+
+    rate: Decimal = Decimal(0)
+    rate_at_10: Decimal = Decimal(0)
+    minimum_minor: int = 0
+    tax_rate: Decimal = Decimal(0)
+
+    def fee_minor(self, reward_minor: int, *, redundancy: int = 1) -> int:
+        """Return fee and tax for one submission, in minor units, halves rounded up."""
+        rate = self.rate + (self.rate_at_10 if redundancy >= 10 else Decimal(0))
+        fee = max(self.minimum_minor, round_half_up(reward_minor * rate))
+        return fee + round_half_up(fee * self.tax_rate)
+
+
+class Platform(Protocol):
+    """Recruits people, reviews and pays their work."""
+
+    @property
+    def name(self) -> str:
+        """The entry point's name, stored with everything that came from here."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this platform does by itself."""
+        ...
+
+    @property
+    def fees(self) -> FeeSchedule:
+        """What it takes on top of the reward."""
+        ...
+
+    def account(self) -> Account:
+        """Say endpoint, account, mode and balance, before money moves."""
+        ...
+
+    def publish(self, hit: Hit) -> RemoteHit:
+        """Offer a HIT to workers. Asking again with the same key returns the HIT that exists where the platform can."""
+        ...
+
+    def find(self, key: str) -> RemoteHit | None:
+        """Return the HIT published under this key, or None: how an unknown outcome is settled."""
+        ...
+
+    def submissions(self, hit_ids: Iterable[str]) -> Iterator[RemoteSubmission]:
+        """Yield every submission of these HITs, whatever its state, none twice."""
+        ...
+
+    def approve(self, submission_id: str) -> RemoteSubmission:
+        """Approve submitted work and pay it; approving approved work changes nothing."""
+        ...
+
+    def reject(self, submission_id: str, reason: str) -> RemoteSubmission:
+        """Refuse submitted work, with the reason the worker reads."""
+        ...
+
+    def expire(self, hit_id: str) -> RemoteHit:
+        """Offer the HIT to nobody more; work under way may be finished."""
+        ...
+
+
+@runtime_checkable
+class TaskPages(Protocol):
+    """Shows HITs to workers and hands back what they answered."""
+
+    def show(self, hits: Iterable[Hit]) -> Mapping[str, str]:
+        """Make the pages of these HITs ready; return the address of each by its key. Repeating it changes nothing."""
+        ...
+
+    def answers(self, submission_ids: Iterable[str]) -> Mapping[str, tuple[RemoteAnswer, ...]]:
+        """Return the answers of each submission whose work is handed in."""
+        ...
+
+
+_GROUP = "hmc_crowd.platforms"
+
+
+def platform_names() -> list[str]:
+    """Return the names of the installed platforms, sorted."""
+    return sorted({point.name for point in entry_points(group=_GROUP)})
+
+
+def find_platform(name: str, address: str | None = None, **options: Any) -> Platform:
+    """Connect to an installed platform by the name of its entry point.
+
+    Parameters
+    ----------
+    name : str
+        For example ``"local"``.
+    address : str, optional
+        Endpoint or database address; the adapter's default when absent.
+    **options
+        Passed to the adapter, for example ``clock=``.
+
+    Raises
+    ------
+    InputError
+        No installed package offers that platform.
+    """
+    for point in entry_points(group=_GROUP):
+        if point.name == name:
+            platform: Platform = point.load()(address, **options)
+            return platform
+    raise InputError(f"platform is {name!r}; installed are {', '.join(platform_names()) or 'none'}")

@@ -1,0 +1,106 @@
+"""The import rules of the house (docs/architecture.md), read from the source: arrows point inward."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PURE = ("confidence", "effort", "routing", "aggregation", "quality", "judges", "metrics", "simulation")
+ADAPTERS = tuple(sorted(path.name for path in (ROOT / "adapters").iterdir() if (path / "__init__.py").exists()))
+EFFECTS = {"sqlalchemy", "alembic", "httpx", "stamina", "boto3", "typer", "rich", "fastapi", "starlette", "psycopg"}
+
+
+def modules() -> list[tuple[str, Path]]:
+    found = []
+    for base in (ROOT / "hmc_crowd", *(ROOT / "adapters" / name for name in ADAPTERS)):
+        for path in sorted(base.rglob("*.py")):
+            relative = path.relative_to(base.parent).with_suffix("")
+            found.append((".".join(relative.parts).removesuffix(".__init__"), path))
+    return found
+
+
+def imports(name: str, path: Path) -> list[tuple[str, str]]:
+    """Every imported module with the source line's trailing comment, type-checking imports included."""
+    source = path.read_text(encoding="utf-8")
+    lines = source.splitlines()
+    found = []
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, lines[node.lineno - 1]) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parts = package.split(".")[: len(package.split(".")) - node.level + 1]
+                base = ".".join([*parts, base]).rstrip(".")
+            found.append((base, lines[node.lineno - 1]))
+            found += [(f"{base}.{alias.name}", lines[node.lineno - 1]) for alias in node.names]
+    return found
+
+
+MODULES = modules()
+
+
+def part_of(module: str) -> str:
+    parts = module.split(".")
+    return parts[1] if parts[0] == "hmc_crowd" and len(parts) > 1 else parts[0]
+
+
+@pytest.mark.parametrize(("name", "path"), MODULES, ids=[name for name, _ in MODULES])
+def test_arrows_point_inward(name: str, path: Path) -> None:
+    part = part_of(name)
+    wrong = []
+    for target, line in imports(name, path):
+        root, other = target.split(".")[0], part_of(target)
+        if part in PURE:
+            if root in EFFECTS and not (name == "hmc_crowd.judges.endpoint" and root in {"httpx", "stamina"}):
+                wrong.append(f"{target}: a pure part imports no effects")
+            if root == "hmc_crowd" and other not in {"hmc_crowd", "errors", "_base", part} and "# because " not in line:
+                wrong.append(f"{target}: a pure part imports another only with '# because <reason>' on the line")
+            if root in ADAPTERS:
+                wrong.append(f"{target}: a pure part knows no adapter")
+        elif part in ADAPTERS:
+            allowed = {"platform", "errors", "_base", "simulation", "testing", part}
+            if root == "hmc_crowd" and other not in allowed and target != "hmc_crowd":
+                wrong.append(f"{target}: an adapter imports platform, errors, _base and simulation only")
+        elif part in {"_base", "errors", "platform"}:
+            if root == "hmc_crowd" and other not in {"_base", "errors", "hmc_crowd"}:
+                wrong.append(f"{target}: the base imports nothing of the house")
+        elif root in ADAPTERS and part not in {"demo", "testing"}:
+            wrong.append(f"{target}: adapters are reached by entry points only")
+        if other == "cli" and part != "cli" and root == "hmc_crowd":
+            wrong.append(f"{target}: nothing imports cli")
+        if part == "store" and root == "hmc_crowd" and other not in {"store", "errors", "_base", "hmc_crowd"}:
+            wrong.append(f"{target}: the store imports errors and _base only")
+    assert not wrong, "\n".join(sorted(set(wrong)))
+
+
+@pytest.mark.parametrize(("name", "path"), MODULES, ids=[name for name, _ in MODULES])
+def test_exports_are_sorted_and_real(name: str, path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    listed = next(
+        (ast.literal_eval(node.value) for node in tree.body
+         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__"),
+        None,
+    )
+    if listed is None:
+        return
+    assert listed == sorted(listed), f"{name}.__all__ is not sorted"
+    module = importlib.import_module(name)
+    assert [each for each in listed if not hasattr(module, each)] == []
+
+
+def test_import_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, hmc_crowd; "
+        "print([m for m in ('pandas', 'sklearn', 'sqlalchemy', 'torch', 'transformers', 'boto3', 'matplotlib', 'scipy')"
+        " if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
