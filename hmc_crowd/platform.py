@@ -4,21 +4,23 @@ Two Protocols, because these may be two parties: `Platform` recruits, reviews an
 back answers. A platform with pages of its own (the local workplace, an MTurk-API endpoint) is both.
 
 An adapter is an importable package with an entry point in the group ``hmc_crowd.platforms``: a function
-``connect(address: str | None, **options) -> Platform``. `find_platform` loads it by name, so nothing here knows adapters.
+``connect(address: str | None, **options) -> Platform``. `find_platform` loads it by name: nothing here knows adapters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from importlib.metadata import entry_points
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from hmc_crowd._base.money import Money, round_half_up
 from hmc_crowd.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
 
 __all__ = [
     "Account",
@@ -27,6 +29,7 @@ __all__ = [
     "Hit",
     "HitItem",
     "Platform",
+    "Rehearsal",
     "RemoteAnswer",
     "RemoteHit",
     "RemoteSubmission",
@@ -129,9 +132,9 @@ class RemoteAnswer:
 class RemoteSubmission:
     """One worker's work on one HIT, as the platform holds it.
 
-    The three clocks stay apart: ``platform_elapsed_s`` is the platform's own (accept to submit), ``page_elapsed_s`` runs
-    from first render to submit, ``active_s`` counts only while the page is visible and used. A clock that the platform
-    does not have is None.
+    The three clocks stay apart: ``platform_elapsed_s`` is the platform's own (accept to submit), ``page_elapsed_s``
+    runs from first render to submit, ``active_s`` counts only while the page is visible and used. A clock that the
+    platform does not have is None.
     """
 
     submission_id: str
@@ -258,6 +261,15 @@ class TaskPages(Protocol):
 
     def answers(self, submission_ids: Iterable[str]) -> Mapping[str, tuple[RemoteAnswer, ...]]:
         """Return the answers of each submission whose work is handed in."""
+        ...
+
+
+@runtime_checkable
+class Rehearsal(Protocol):
+    """A platform on which workers who do not exist can do the work, to see a campaign run before it costs anything."""
+
+    def rehearse(self, crowd: Any, *, max_submissions: int | None = None) -> int:
+        """Let a simulated crowd (`hmc_crowd.simulation.Crowd`) take the open places; return the submissions made."""
         ...
 
 

@@ -85,8 +85,11 @@ def test_arrows_point_inward(name: str, path: Path) -> None:
 def test_exports_are_sorted_and_real(name: str, path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     listed = next(
-        (ast.literal_eval(node.value) for node in tree.body
-         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__"),
+        (
+            ast.literal_eval(node.value)
+            for node in tree.body
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__"
+        ),
         None,
     )
     if listed is None:

@@ -1,1 +1,1 @@
-"""What everybody may use: extras, money, clock, ids, checks. Imports nothing of the rest of the package but the errors."""
+"""What everybody may use: extras, money, clock, ids, checks. Imports nothing of the house but the errors."""

@@ -31,10 +31,10 @@ def require(module: str, *, extra: str, purpose: str) -> Any:
     --------
     >>> require("math", extra="none", purpose="Counting").sqrt(9.0)
     3.0
-    >>> require("no_such_module_", extra="boost", purpose="EffortModel(kind='xgboost')")
+    >>> require("no_such_module_", extra="boost", purpose="kind='xgboost'")
     Traceback (most recent call last):
     ...
-    hmc_crowd.errors.MissingExtraError: EffortModel(kind='xgboost') needs no_such_module_: pip install 'hmc-crowd[boost]'
+    hmc_crowd.errors.MissingExtraError: kind='xgboost' needs no_such_module_: pip install 'hmc-crowd[boost]'
     """
     try:
         return import_module(module)

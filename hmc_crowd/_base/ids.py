@@ -7,9 +7,9 @@ import hmac
 from base64 import b32encode
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
 if TYPE_CHECKING:
+    import numpy as np
+
     from hmc_crowd._base.clock import Clock
 
 __all__ = ["IdSource", "RandomIds", "digest", "keyed_fraction", "natural_key"]

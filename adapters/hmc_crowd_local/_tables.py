@@ -1,0 +1,152 @@
+"""The tables of the workplace.
+
+All names start with ``workplace_``, so they may share a PostgreSQL database with the store. What must be unique is
+unique here, not only in Python: one HIT per key, one worker per HIT, one worker per place, one answer per question
+and submission, one claim per worker and question.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Dialect
+
+__all__ = ["ANSWER", "CLAIM", "EVENT", "HIT", "HIT_ITEM", "METADATA", "PREFIX", "SUBMISSION", "VERSION_TABLE"]
+
+PREFIX = "workplace_"
+VERSION_TABLE = "hmc_crowd_workplace_version"
+
+
+class UtcTime(sa.types.TypeDecorator[datetime]):
+    """Aware UTC in Python; SQLite, which keeps no zone, holds the UTC wall time."""
+
+    impl = sa.DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        """Convert to UTC."""
+        return None if value is None else value.astimezone(UTC)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        """Give the time its zone back."""
+        if value is None:
+            return None
+        time: datetime = value
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+
+
+METADATA = sa.MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+    }
+)
+
+
+def _text(name: str, **options: Any) -> sa.Column[Any]:
+    return sa.Column(name, sa.Text, **{"nullable": False, **options})
+
+
+def _time(name: str, **options: Any) -> sa.Column[Any]:
+    return sa.Column(name, UtcTime, **{"nullable": True, **options})
+
+
+HIT = sa.Table(
+    "workplace_hit",
+    METADATA,
+    _text("hit_id", primary_key=True),
+    _text("key", unique=True),
+    _text("content_hash"),
+    _text("title"),
+    _text("description"),
+    sa.Column("redundancy", sa.Integer, nullable=False),
+    sa.Column("pay_minor", sa.BigInteger, nullable=False),
+    _text("currency"),
+    sa.Column("time_limit_s", sa.Integer, nullable=False),
+    sa.Column("lifetime_s", sa.Integer, nullable=False),
+    sa.Column("allow_repeat", sa.Boolean, nullable=False),
+    _time("created_at", nullable=False),
+    _time("closed_at"),
+    sa.CheckConstraint("redundancy >= 1", name="redundancy"),
+)
+
+HIT_ITEM = sa.Table(
+    "workplace_hit_item",
+    METADATA,
+    sa.Column("hit_id", sa.Text, sa.ForeignKey("workplace_hit.hit_id"), primary_key=True),
+    sa.Column("ordinal", sa.Integer, primary_key=True, autoincrement=False),
+    _text("item"),
+    _text("aspect"),
+    _text("group_key"),
+    sa.Column("position", sa.Integer, nullable=False),
+    _text("text"),
+    _text("context"),  # JSON list of str
+    _text("labels"),  # JSON list of str
+    sa.UniqueConstraint("hit_id", "item", "aspect"),
+)
+
+SUBMISSION = sa.Table(
+    "workplace_submission",
+    METADATA,
+    _text("submission_id", primary_key=True),
+    sa.Column("hit_id", sa.Text, sa.ForeignKey("workplace_hit.hit_id"), nullable=False),
+    _text("worker", index=True),
+    sa.Column("place", sa.Integer),  # NULL once the place is free again
+    _text("state"),
+    _time("accepted_at", nullable=False),
+    _time("deadline_at", nullable=False),
+    _time("rendered_at"),
+    _time("submitted_at"),
+    _time("ended_at"),
+    sa.Column("page_elapsed_s", sa.Double),
+    sa.Column("active_s", sa.Double),
+    _text("time_quality"),
+    sa.Column("is_late", sa.Boolean, nullable=False),
+    _time("reviewed_at"),
+    _text("reason", nullable=True),
+    sa.UniqueConstraint("hit_id", "worker"),
+    sa.UniqueConstraint("hit_id", "place"),
+    sa.CheckConstraint("place >= 0", name="place"),
+    sa.CheckConstraint(
+        "state IN ('accepted', 'submitted', 'approved', 'rejected', 'returned', 'expired')", name="state"
+    ),
+    sa.Index("ix_workplace_submission_state_deadline_at", "state", "deadline_at"),
+)
+
+ANSWER = sa.Table(
+    "workplace_answer",
+    METADATA,
+    sa.Column("submission_id", sa.Text, sa.ForeignKey("workplace_submission.submission_id"), primary_key=True),
+    _text("item", primary_key=True),
+    _text("aspect", primary_key=True),
+    _text("label"),
+    _time("shown_at"),
+    _time("answered_at"),
+)
+
+EVENT = sa.Table(
+    "workplace_event",
+    METADATA,
+    sa.Column("submission_id", sa.Text, sa.ForeignKey("workplace_submission.submission_id"), primary_key=True),
+    sa.Column("seq", sa.Integer, primary_key=True, autoincrement=False),
+    _text("kind"),
+    _time("at", nullable=False),
+    _text("item", nullable=True),
+)
+
+CLAIM = sa.Table(
+    "workplace_claim",
+    METADATA,
+    _text("worker", primary_key=True),
+    _text("item", primary_key=True),
+    _text("aspect", primary_key=True),
+    sa.Column("hit_id", sa.Text, sa.ForeignKey("workplace_hit.hit_id"), nullable=False),
+    sa.Index("ix_workplace_claim_item_aspect", "item", "aspect"),
+)

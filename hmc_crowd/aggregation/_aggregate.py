@@ -1,0 +1,110 @@
+"""One call from answers to labels, for whoever does not want to meet the estimators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from hmc_crowd.aggregation._dawid_skene import DawidSkene
+from hmc_crowd.aggregation._majority import MajorityVote
+from hmc_crowd.aggregation._result import AggregateResult
+from hmc_crowd.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from hmc_crowd.aggregation._protocol import Aggregator
+
+__all__ = ["METHODS", "aggregate"]
+
+METHODS: dict[str, Callable[[], Aggregator]] = {"dawid_skene": DawidSkene, "majority": MajorityVote}
+
+
+def aggregate(
+    answers: pd.DataFrame,
+    *,
+    method: str | Aggregator = "dawid_skene",
+    gold: Any = None,
+    labels: Iterable[Any] | None = None,
+) -> AggregateResult:
+    """Turn many answers per item into one label with its doubt.
+
+    Parameters
+    ----------
+    answers : pandas.DataFrame
+        Columns ``task, worker, label`` (``task`` holds the item id) and optionally ``submitted``; one aspect.
+    method : {"dawid_skene", "majority"} or Aggregator, default "dawid_skene"
+        By name with its defaults, or an estimator of your own making, such as ``DawidSkene(prior=0)``. No other method
+        is ever put in its place; doubts about the choice stand in ``AggregateResult.cautions``.
+    gold : pandas.DataFrame, pandas.Series or mapping, optional
+        Known labels, columns ``item`` (or ``task``) and ``label``: they enter as truth. Gold for items without answers
+        is counted and otherwise ignored.
+    labels : iterable, optional
+        The whole label set in label order; name it when a label may not have been chosen by anybody yet.
+
+    Returns
+    -------
+    AggregateResult
+        Frozen.
+
+    Raises
+    ------
+    InputError, FrameError
+        An unknown method, or tables that are not as described.
+    ModelError
+        More labels than memory allows.
+
+    Examples
+    --------
+    >>> answers = pd.DataFrame(
+    ...     [("a", "w1", "yes"), ("a", "w2", "yes"), ("b", "w1", "no"), ("b", "w2", None)],
+    ...     columns=["task", "worker", "label"],
+    ... )
+    >>> result = aggregate(answers, method="majority")
+    >>> result.frame[["item", "label", "confidence", "n_answers", "tied"]].to_dict("records")[1]
+    {'item': 'b', 'label': 'no', 'confidence': 1.0, 'n_answers': 1, 'tied': False}
+    >>> result.counts.missing_label
+    1
+    """
+    if isinstance(method, str):
+        if method not in METHODS:
+            raise InputError(
+                f"method is {method!r}; choose one of {', '.join(map(repr, METHODS))}, or pass an estimator"
+            )
+        model = METHODS[method]()
+    elif isinstance(method, type) or not hasattr(method, "fit"):
+        raise InputError(f"method is {method!r}; give a name such as 'dawid_skene', or an estimator with a fit method")
+    else:
+        model = method
+    return result_of(model.fit(answers, gold, labels=labels))
+
+
+def result_of(model: Aggregator) -> AggregateResult:
+    """Return what a fitted aggregator found, as one frozen object."""
+    from hmc_crowd import __version__  # because a result names the version that made it
+
+    probabilities = model.probabilities_
+    frame = pd.DataFrame(
+        {
+            "item": probabilities.index.to_numpy(),
+            "label": model.labels_.to_numpy(),
+            "confidence": probabilities.to_numpy().max(axis=1),
+            "n_answers": model.n_answers_.to_numpy(),
+            "tied": model.tied_.to_numpy(),
+        }
+    )
+    posterior = probabilities.set_axis([f"p_{label}" for label in probabilities.columns], axis=1).reset_index(drop=True)
+    return AggregateResult(
+        frame=pd.concat([frame, posterior], axis=1),
+        workers=model.workers_,
+        method=getattr(model, "method", type(model).__name__),
+        assumptions=tuple(model.assumptions),
+        cautions=tuple(getattr(model, "cautions", ())),
+        counts=model.counts_,
+        items_without_label=tuple(getattr(model, "tasks_without_label_", ())),
+        n_iter=getattr(model, "n_iter_", None),
+        converged=getattr(model, "converged_", None),
+        objective=tuple(getattr(model, "loss_history_", ())),
+        version=__version__,
+    )

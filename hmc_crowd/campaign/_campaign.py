@@ -1,0 +1,405 @@
+"""The loop: items -> predictions and effort -> plan -> HITs -> answers -> gold check -> labels -> certificate -> learn.
+
+`Campaign` is the only place where the store, a platform and the pure parts meet. Each method is one step, commits as a
+whole or not at all, and may be called again without doing anything twice; what a step did stands in the database, so
+the next one may run in another process, or a week later.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, Any
+
+from hmc_crowd._base.clock import Clock, SystemClock
+from hmc_crowd._base.ids import natural_key
+from hmc_crowd.campaign import _collect, _data, _effort, _explain, _labels, _plan, _publish, _run, _status
+from hmc_crowd.campaign._context import Aspect, Context, Progress
+from hmc_crowd.campaign._pseudonyms import load_worker_key
+from hmc_crowd.errors import InputError
+from hmc_crowd.io import write_frame
+from hmc_crowd.store import AspectRecord, open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+    from types import TracebackType
+
+    from numpy.typing import ArrayLike
+
+    from hmc_crowd.effort import EffortModel
+    from hmc_crowd.platform import Platform, TaskPages
+    from hmc_crowd.simulation import Crowd
+
+__all__ = ["Campaign"]
+
+
+class Campaign:
+    """One evaluation: its items, what the machine thinks, what people answered, and what may be concluded.
+
+    Make one with `Campaign.create` or `Campaign.open`; both are context managers that close the database.
+
+    Examples
+    --------
+    >>> import tempfile, pandas as pd
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> campaign = Campaign.create(f"{folder.name}/eval.db", labels=["good", "bad"])
+    >>> campaign.add_items(pd.DataFrame({"item": ["a", "b"], "text": ["Fine, thanks.", "Go away."]}))
+    2
+    >>> campaign.add_predictions(
+    ...     pd.DataFrame({"item": ["a", "b"], "label": ["good", "bad"], "confidence": [0.95, 0.6]})
+    ... )
+    2
+    >>> campaign.estimate_effort().items
+    2
+    >>> plan = campaign.plan(trade_off=0.1, max_human=1, audit=1)
+    >>> plan.people, plan.audit
+    (1, 1)
+    >>> campaign.close(); folder.cleanup()
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    @classmethod
+    def create(
+        cls,
+        database: str | Path,
+        name: str = "campaign",
+        *,
+        labels: Sequence[str] = (),
+        aspects: Sequence[Aspect] = (),
+        positive_labels: Sequence[str] = (),
+        currency: str = "USD",
+        seed: int | None = None,
+        clock: Clock | None = None,
+    ) -> Campaign:
+        """Make a campaign, and its database if there is none.
+
+        Parameters
+        ----------
+        database : str or Path
+            A file (SQLite) or a database URL.
+        name : str
+            Unique in the database.
+        labels : sequence of str
+            The answers people may give, for a campaign with one question; empty: taken from the first predictions.
+        aspects : sequence of Aspect
+            The questions, when there are several; instead of ``labels``.
+        positive_labels : sequence of str
+            Labels that take time (malevolent, toxic, wrong): the effort features count them.
+        currency : str
+            Of pay and budgets.
+        seed : int, optional
+            Of everything that is drawn; a random one is chosen and stored when absent.
+        clock : Clock, optional
+            Tells the time; the machine's by default.
+
+        Raises
+        ------
+        DuplicateError
+            The database has a campaign of that name.
+        """
+        if labels and aspects:
+            raise InputError("give labels (one question) or aspects (several), not both")
+        asked = tuple(aspects) or (Aspect(labels=tuple(str(label) for label in labels)),)
+        if len({each.name for each in asked}) != len(asked):
+            raise InputError(f"aspects repeat a name: {', '.join(each.name for each in asked)}; name each once")
+        clock = clock or SystemClock()
+        store = open_store(str(database), create=True, clock=clock)
+        key = load_worker_key(store.url)
+        drawn = secrets.randbits(32) if seed is None else int(seed)
+        settings = {
+            # Tells campaigns of one name in several databases apart on a platform that they share.
+            "uid": natural_key(name, drawn, clock.now().isoformat()),
+            "seed": drawn,
+            "currency": currency,
+            "labels": {},
+            "positive_labels": [str(label) for label in positive_labels],
+        }
+        with store.begin() as tx:
+            record = tx.campaigns.create(name, settings, created_at=clock.now())
+            for each in asked:
+                tx.campaigns.add_aspect(record.id, AspectRecord(**each.__dict__))
+            context = Context(store, record.id, name, key, clock)
+            context.log(tx, "created", aspects=[each.name for each in asked])
+        return cls(context)
+
+    @classmethod
+    def open(cls, database: str | Path, name: str | None = None, *, clock: Clock | None = None) -> Campaign:
+        """Open a campaign that exists; the database's only one when no name is given."""
+        clock = clock or SystemClock()
+        store = open_store(str(database), clock=clock)
+        with store.read() as tx:
+            record = tx.campaigns.get(name)
+        return cls(Context(store, record.id, record.name, load_worker_key(store.url), clock))
+
+    def close(self) -> None:
+        """Close the database."""
+        self._context.store.close()
+
+    def __enter__(self) -> Campaign:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Campaign {self.name!r} in {self._context.store.url}>"
+
+    @property
+    def name(self) -> str:
+        """The campaign's name."""
+        return self._context.name
+
+    @property
+    def aspects(self) -> list[Aspect]:
+        """The questions it asks."""
+        return [Aspect(**each.__dict__) for each in self._context.aspects()]
+
+    def add_items(self, items: Any) -> int:
+        """Add the things to be judged.
+
+        Parameters
+        ----------
+        items : path, frame, Dataset, Table or list of dicts
+            Columns ``item[, group, position, text]`` and any numeric features; read by `hmc_crowd.io.read_frame`.
+
+        Returns
+        -------
+        int
+            How many were added.
+
+        Raises
+        ------
+        InputError
+            A column is missing, an item repeats or is there already; nothing is written then.
+        """
+        return _data.add_items(self._context, items)
+
+    def add_predictions(self, predictions: Any, *, aspect: str | None = None, model_version: str = "1") -> int:
+        """Add or replace what the machine thinks: ``item, label, confidence[, p_<label> ...]``."""
+        return _data.add_predictions(self._context, predictions, aspect=aspect, model_version=model_version)
+
+    def add_gold(self, gold: Any, *, aspect: str | None = None) -> int:
+        """Add items whose label is known: ``item, label``. They check workers unseen and are never planned."""
+        return _data.add_gold(self._context, gold, aspect=aspect)
+
+    def add_effort(self, efforts: Any) -> int:
+        """Store predicted times that come from elsewhere: ``item, seconds[, share, setup_s, p90_s]``, for every item."""
+        return _effort.add_effort(self._context, efforts)
+
+    def estimate_effort(self, model: EffortModel | None = None) -> _effort.EffortEstimate:
+        """Predict the human time of every item.
+
+        Parameters
+        ----------
+        model : EffortModel, optional
+            Default: the campaign's newest model (`learn`, `train_effort`); without one, a reading-speed prior.
+        """
+        return _effort.estimate(self._context, model)
+
+    def train_effort(
+        self, features: Any, seconds: ArrayLike, *, kind: str = "random_forest", groups: ArrayLike | None = None
+    ) -> _effort.Learned:
+        """Fit the effort model on times logged elsewhere: one row of features and the seconds of each dialogue."""
+        return _effort.train(self._context, features, seconds, kind=kind, groups=groups)
+
+    def plan(
+        self,
+        *,
+        trade_off: float = 4.6,
+        max_human: int | float | None = 0.5,
+        max_human_s: float | None = None,
+        max_money_minor: int | None = None,
+        audit: int | float | None = None,
+        effort: str = "share",
+        redundancy: int = 3,
+        pay_per_hour_minor: int | None = None,
+    ) -> _plan.CampaignPlan:
+        """Decide for every item whether people judge it, and draw the audit of the others.
+
+        Parameters
+        ----------
+        trade_off : float, default 4.6
+            Price of one unit of effort in units of confidence (lambda); the default is the HMCEval paper's choice.
+        max_human : int or float, optional
+            Most items people may get: a count, or a share of the batch (default .5, the paper's). The audit comes on top.
+        max_human_s : float, optional
+            Most seconds of people's time, over all answers (``redundancy`` an item), audit included.
+        max_money_minor : int, optional
+            Most reward money, audit included, without platform fees; needs ``pay_per_hour_minor``.
+        audit : int or float, optional
+            Machine-kept items that people look at anyway, drawn at random: a count or a share of them; default 5 %, at
+            least 50.
+        effort : {"share", "seconds"}
+            Unit of the effort in the gain: the paper's share in [0, 1], or seconds.
+        redundancy, pay_per_hour_minor
+            What an item costs, for the two budgets.
+
+        Returns
+        -------
+        CampaignPlan
+            Counts and the time it takes, counted both ways.
+        """
+        request = _plan.PlanRequest(
+            trade_off=trade_off,
+            max_human=max_human,
+            max_human_s=max_human_s,
+            max_money_minor=max_money_minor,
+            audit=audit,
+            effort=effort,
+            redundancy=redundancy,
+            pay_per_hour_minor=pay_per_hour_minor,
+        )
+        return _plan.make_plan(self._context, request)
+
+    def publish(
+        self,
+        platform: Platform | str = "local",
+        *,
+        redundancy: int = 3,
+        pay_minor: int | None = None,
+        pay_per_hour_minor: int | None = None,
+        currency: str | None = None,
+        budget_minor: int | None = None,
+        target_minutes: float = 12.0,
+        gold_share: float = 0.1,
+        title: str | None = None,
+        description: str = "",
+        dry_run: bool = True,
+        progress: Progress | None = None,
+    ) -> _publish.CostSheet:
+        """Bundle the plan's items into HITs and offer them to people; by default only say what that would cost.
+
+        Parameters
+        ----------
+        platform : Platform or str
+            A connected platform, or the name of an installed one.
+        redundancy : int, default 3
+            How many people answer each item.
+        pay_minor, pay_per_hour_minor : int, optional
+            What one submission earns, or one expected hour of work; give one of them.
+        budget_minor : int, optional
+            Most to spend, fees included, over the whole campaign; needed unless ``dry_run``.
+        target_minutes : float, default 12
+            Expected length of a HIT.
+        gold_share : float, default 0.1
+            Share of gold questions in a HIT.
+        dry_run : bool, default True
+            Say what it would cost, and send nothing.
+
+        Raises
+        ------
+        BudgetError
+            It costs more than the budget; nothing was sent.
+        """
+        request = _publish.PublishRequest(
+            redundancy=redundancy,
+            pay_minor=pay_minor,
+            pay_per_hour_minor=pay_per_hour_minor,
+            currency=currency or str(self._context.settings()["currency"]),
+            budget_minor=budget_minor,
+            target_minutes=target_minutes,
+            gold_share=gold_share,
+            title=title or self.name,
+            description=description,
+            dry_run=dry_run,
+        )
+        return _publish.publish(self._context, _publish.connect(platform, self._context), request, progress)
+
+    def collect(
+        self, platform: Platform | str = "local", *, pages: TaskPages | None = None, progress: Progress | None = None
+    ) -> _collect.Collected:
+        """Read submissions, answers and times from the platform into the database."""
+        return _collect.collect(self._context, _publish.connect(platform, self._context), pages, progress)
+
+    def check_gold(self, *, minimum: float = 0.6, at_least: int = 3, level: float = 0.95) -> _labels.GoldCheck:
+        """Score workers on gold; leave out of aggregation who is surely below ``minimum`` after ``at_least`` gold answers.
+
+        Leaving out never touches anybody's pay.
+        """
+        return _labels.check_gold(self._context, minimum=minimum, at_least=at_least, level=level)
+
+    def aggregate(self, *, method: str = "dawid_skene") -> _labels.Aggregated:
+        """Turn several answers into one label for each item that people answered."""
+        return _labels.aggregate(self._context, method=method)
+
+    def certify(self, *, level: float = 0.95) -> _labels.CampaignCertificate:
+        """Bound from the audit how many of the batch's labels agree with our people: exact for this batch."""
+        return _labels.certify(self._context, level=level)
+
+    def learn(self, *, kind: str = "random_forest") -> _effort.Learned:
+        """Retrain the effort model from the logged times of this campaign's submissions."""
+        return _effort.learn(self._context, kind=kind)
+
+    def labels(self, target: Any = None, *, aspect: str | None = None, overwrite: bool = False) -> Any:
+        """Return (or write to a file) one label for every item: ``item, label, source, confidence, ...``.
+
+        Without a target the frame is of the kind the items were (pandas, polars, Dataset); items from a file give pandas.
+        """
+        name = self._context.aspect(aspect).name
+        with self._context.store.read() as tx:
+            frame = _labels.final_labels(self._context, tx, name)
+        if target is not None:
+            return write_frame(frame, target, overwrite=overwrite)
+        return _data.like_the_items(self._context, frame)
+
+    def status(self) -> _status.Status:
+        """Say where the campaign stands and what comes next."""
+        return _status.status(self._context)
+
+    def explain(self, item: str, *, aspect: str | None = None) -> _explain.Explanation:
+        """Say why an item went where it went, who answered, and why its label is final."""
+        return _explain.explain(self._context, item, aspect=aspect)
+
+    def report(self, path: str | Path, *, truth: Any = None) -> Path:
+        """Write the report: one HTML file, with the same numbers as JSON and CSV beside it.
+
+        Parameters
+        ----------
+        path : str or Path
+            The HTML file; JSON and CSV get the same name.
+        truth : path or frame, optional
+            ``item, label`` where the true label is known: shows which machine-kept items are wrong.
+        """
+        from hmc_crowd.campaign._report import write_campaign_report
+
+        return write_campaign_report(self._context, path, truth)
+
+    def run(
+        self,
+        platform: Platform | str = "local",
+        *,
+        crowd: Crowd | None = None,
+        max_rounds: int = 5,
+        method: str = "dawid_skene",
+        plan: dict[str, Any] | None = None,
+        publish: dict[str, Any] | None = None,
+        progress: Progress | None = None,
+    ) -> _run.RunResult:
+        """Play rounds until every planned item is answered, or until it is people's turn.
+
+        Parameters
+        ----------
+        platform : Platform or str
+            Where people work.
+        crowd : Crowd, optional
+            Simulated workers; without them the run stops after publishing and collecting what is there, to be called
+            again when people have worked.
+        max_rounds : int, default 5
+            Most rounds.
+        plan, publish : dict
+            Keyword arguments of those two steps; ``publish`` needs ``budget_minor`` and pay.
+        """
+        return _run.run(
+            self,
+            _publish.connect(platform, self._context),
+            crowd=crowd,
+            max_rounds=max_rounds,
+            method=method,
+            plan=plan or {},
+            publish=publish or {},
+            progress=progress,
+        )

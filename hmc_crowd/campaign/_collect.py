@@ -1,0 +1,188 @@
+"""From a platform into SQL: submissions with their three clocks, answers with their times; safe to repeat at any time.
+
+Every page of submissions becomes one transaction: worker identities, submissions and answers together. What is there
+already is left as it is, so an interrupted collection goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from hmc_crowd.campaign._data import known_labels
+from hmc_crowd.campaign._pseudonyms import pseudonyms
+from hmc_crowd.campaign._publish import require_published
+from hmc_crowd.errors import InputError
+from hmc_crowd.platform import TaskPages
+from hmc_crowd.store import SubmissionRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from hmc_crowd.campaign._context import Context, Progress
+    from hmc_crowd.platform import Platform, RemoteAnswer, RemoteSubmission
+    from hmc_crowd.store import HitRecord, Transaction
+
+__all__ = ["Collected", "collect"]
+
+_PAGE = 500
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What a collection brought: new or changed submissions, new answers, and answers that cannot be used."""
+
+    submissions: int
+    answers: int
+    unusable: int
+    open_places: int
+
+    def __str__(self) -> str:
+        unusable = f", {self.unusable:,} answers unusable" if self.unusable else ""
+        return (
+            f"{self.submissions:,} submissions new or changed, {self.answers:,} new answers{unusable}; "
+            f"{self.open_places:,} places still open"
+        )
+
+
+def collect(
+    context: Context, platform: Platform, pages: TaskPages | None = None, progress: Progress | None = None
+) -> Collected:
+    """Read everything the platform holds of the campaign's HITs and store what is new."""
+    if pages is None:
+        if not isinstance(platform, TaskPages):
+            raise InputError(f"platform {platform.name!r} shows no pages of its own; pass pages= as well")
+        pages = platform
+    with context.store.read() as tx:
+        hits = {hit.platform_hit_id: hit for hit in require_published(context, tx) if hit.platform == platform.name}
+        rounds = _rounds(context, tx)
+        seen = _states(context, tx)
+        labels = {each.name: set(known_labels(context, tx, each)) for each in tx.campaigns.aspects(context.campaign_id)}
+    changed = stored = unusable = 0
+    total = sum(hit.redundancy for hit in hits.values())
+    remote = platform.submissions([key for key in hits if key is not None])
+    news = (each for each in remote if seen.get((platform.name, each.submission_id)) != each.state)
+    for page in _batched(news, _PAGE):
+        answers = pages.answers([each.submission_id for each in page if each.state.has_work])
+        with context.store.begin() as tx:
+            names = pseudonyms(context.worker_key, platform.name, {each.worker for each in page})
+            tx.workers.identify(platform.name, list(names), pseudonyms=names)
+            changed += _put_submissions(context, tx, platform.name, page, hits, rounds, names)
+            new, bad = _put_answers(context, tx, platform.name, page, hits, rounds, names, answers, labels)
+            stored, unusable = stored + new, unusable + bad
+        if progress is not None:
+            progress("collecting", changed, total)
+    with context.store.begin() as tx:
+        open_places = _settle(context, tx, platform, list(hits.values()))
+        if changed or stored:
+            context.log(tx, "collected", submissions=changed, answers=stored, unusable=unusable)
+    return Collected(changed, stored, unusable, open_places)
+
+
+def _rounds(context: Context, tx: Transaction) -> dict[str, int]:
+    last = tx.campaigns.get(context.name).round
+    return {hit.key: number for number in range(1, last + 1) for hit in tx.work.hits(context.campaign_id, round=number)}
+
+
+def _states(context: Context, tx: Transaction) -> dict[tuple[str, str], str]:
+    known = tx.work.submissions(context.campaign_id)
+    return dict(zip(zip(known["platform"], known["submission_id"], strict=True), known["state"], strict=True))
+
+
+def _put_submissions(
+    context: Context,
+    tx: Transaction,
+    platform: str,
+    page: Sequence[RemoteSubmission],
+    hits: Mapping[str | None, HitRecord],
+    rounds: Mapping[str, int],
+    names: Mapping[str, str],
+) -> int:
+    by_round: dict[int, list[SubmissionRecord]] = {}
+    for each in page:
+        key = hits[each.hit_id].key
+        by_round.setdefault(rounds[key], []).append(
+            SubmissionRecord(
+                submission_id=each.submission_id,
+                platform=platform,
+                hit_key=key,
+                worker=names[each.worker],
+                state=each.state.value,
+                accepted_at=each.accepted_at,
+                submitted_at=each.submitted_at,
+                platform_elapsed_s=each.platform_elapsed_s,
+                page_elapsed_s=each.page_elapsed_s,
+                active_s=each.active_s,
+                time_quality=each.time_quality,
+            )
+        )
+    return sum(tx.work.put_submissions(context.campaign_id, number, rows) for number, rows in by_round.items())
+
+
+def _put_answers(
+    context: Context,
+    tx: Transaction,
+    platform: str,
+    page: Sequence[RemoteSubmission],
+    hits: Mapping[str | None, HitRecord],
+    rounds: Mapping[str, int],
+    names: Mapping[str, str],
+    answers: Mapping[str, tuple[RemoteAnswer, ...]],
+    labels: Mapping[str, set[str]],
+) -> tuple[int, int]:
+    """Store the answers whose label the aspect knows; count the others."""
+    by_round: dict[int, list[tuple[object, ...]]] = {}
+    unusable = 0
+    for each in page:
+        hit = hits[each.hit_id]
+        asked = {(item.item, item.aspect) for item in hit.items}
+        for answer in answers.get(each.submission_id, ()):
+            known = labels.get(answer.aspect, set())
+            if (answer.item, answer.aspect) not in asked or (known and answer.label not in known):
+                unusable += 1
+                continue
+            by_round.setdefault(rounds[hit.key], []).append(
+                (
+                    each.submission_id,
+                    platform,
+                    answer.item,
+                    answer.aspect,
+                    names[each.worker],
+                    answer.label,
+                    answer.started_at,
+                    answer.submitted_at,
+                )
+            )
+    columns = ["submission_id", "platform", "item", "aspect", "worker", "label", "started", "submitted"]
+    stored = 0
+    for number, rows in by_round.items():
+        frame = pd.DataFrame(rows, columns=columns).assign(mode="blind", retest=0)
+        stored += tx.work.add_answers(context.campaign_id, number, frame)
+    return stored, unusable
+
+
+def _settle(context: Context, tx: Transaction, platform: Platform, hits: Sequence[HitRecord]) -> int:
+    """Close HITs whose places are all taken and settle their money; return the places still open."""
+    submissions = tx.work.submissions(context.campaign_id)
+    # A rejected submission keeps its place unless the platform frees it.
+    taken_states = {"submitted", "approved"} | (set() if platform.capabilities.rejection_frees_slot else {"rejected"})
+    taken = submissions[submissions["state"].isin(taken_states)].groupby("hit_key").size()
+    open_places = 0
+    for hit in hits:
+        used = int(taken.get(hit.key, 0))
+        open_places += max(0, hit.redundancy - used)
+        if used >= hit.redundancy and hit.state != "complete":
+            fee = platform.fees.fee_minor(hit.pay_minor, redundancy=hit.redundancy)
+            tx.budget.settle(context.campaign_id, hit.key, used * (hit.pay_minor + fee))
+            tx.work.set_hit(hit.key, state="complete")
+    return open_places
+
+
+def _batched(source: Iterable[RemoteSubmission], size: int) -> Iterator[tuple[RemoteSubmission, ...]]:
+    # itertools.batched came with Python 3.12.
+    iterator = iter(source)
+    while page := tuple(islice(iterator, size)):
+        yield page

@@ -1,0 +1,111 @@
+"""What every step of a campaign holds in its hands: store, clock, identifiers, randomness, the key of the pseudonyms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hmc_crowd._base.clock import Clock, SystemClock
+from hmc_crowd._base.ids import digest
+from hmc_crowd.errors import InputError, StateError
+
+if TYPE_CHECKING:
+    from hmc_crowd.store import AspectRecord, CampaignRecord, PlanRecord, Store, Transaction
+
+__all__ = ["Aspect", "Context", "Progress"]
+
+Progress = Callable[[str, int, int], None]
+"""Told (what, done, total) while a step works; for a progress bar."""
+
+
+@dataclass(frozen=True)
+class Aspect:
+    """One question about an item.
+
+    Parameters
+    ----------
+    name : str
+        Short name, used in every table.
+    labels : tuple of str
+        The answers people may give. Empty: taken from the first predictions or gold.
+    kind : str
+        What sort of answer it is; only ``"nominal"`` is aggregated in this version.
+    guideline_version : str
+        Which text of the guideline people follow.
+    language : str
+        Language of the guideline, as a short code.
+    """
+
+    name: str = "label"
+    labels: tuple[str, ...] = ()
+    kind: str = "nominal"
+    guideline_version: str = "1"
+    language: str = "en"
+
+    def __post_init__(self) -> None:
+        if self.kind != "nominal":
+            raise InputError(f"kind is {self.kind!r}; this version judges nominal aspects, so give kind='nominal'")
+        if len(set(self.labels)) != len(self.labels):
+            raise InputError(f"labels of aspect {self.name!r} repeat: {', '.join(self.labels)}; name each once")
+
+
+@dataclass
+class Context:
+    """The open campaign as the steps see it."""
+
+    store: Store
+    campaign_id: int
+    name: str
+    worker_key: bytes
+    clock: Clock = field(default_factory=SystemClock)
+
+    def record(self) -> CampaignRecord:
+        """Read the campaign's row afresh: another process may have moved it on."""
+        with self.store.read() as tx:
+            return tx.campaigns.get(self.name)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the campaign's settings."""
+        return dict(self.record().settings)
+
+    def remember(self, **values: Any) -> None:
+        """Add values to the campaign's settings."""
+        with self.store.begin() as tx:
+            record = tx.campaigns.get(self.name)
+            tx.campaigns.save_settings(self.campaign_id, {**record.settings, **values})
+
+    def aspects(self) -> list[AspectRecord]:
+        """Return the campaign's questions, in the order of creation."""
+        with self.store.read() as tx:
+            return list(tx.campaigns.aspects(self.campaign_id))
+
+    def aspect(self, name: str | None) -> AspectRecord:
+        """Return one question; the only one when no name is given."""
+        known = self.aspects()
+        if name is None and len(known) == 1:
+            return known[0]
+        for each in known:
+            if each.name == name:
+                return each
+        choices = ", ".join(each.name for each in known)
+        raise InputError(f"aspect is {name!r}; this campaign asks {choices}: name one of them")
+
+    def latest_plan(self) -> PlanRecord:
+        """Return the newest plan, or say that there is none."""
+        with self.store.read() as tx:
+            plan = tx.plans.latest(self.campaign_id)
+        if plan is None:
+            raise StateError(f"campaign {self.name!r} has no plan yet; first call plan()")
+        return plan
+
+    def rng(self, step: str, round: int) -> np.random.Generator:
+        """Return the generator of one step of one round: the same each time the step is run again."""
+        seed = int(self.settings()["seed"])
+        return np.random.default_rng([seed, round, int(digest(step)[:8], 16)])
+
+    def log(self, tx: Transaction, kind: str, *, item: str | None = None, **payload: Any) -> None:
+        """Append an event to the campaign's audit chain, inside the transaction of what it tells."""
+        tx.events.append(self.campaign_id, kind, payload, item=item, at=self.clock.now())

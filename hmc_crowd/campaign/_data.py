@@ -1,0 +1,79 @@
+"""Items, predictions and gold: into the campaign, checked as a whole before anything is written; labels out again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hmc_crowd.errors import FrameError, StateError
+from hmc_crowd.io import Form, SourceKind, read_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from hmc_crowd.campaign._context import Context
+    from hmc_crowd.store import AspectRecord, Transaction
+
+__all__ = ["add_gold", "add_items", "add_predictions", "known_labels", "like_the_items"]
+
+_ITEM_COLUMNS = ("item", "group", "position", "text", "audience")
+
+
+def add_items(context: Context, source: Any) -> int:
+    """Add items; the kind of the source (file ending, pandas, polars, ...) is remembered for the labels' way out."""
+    loaded = read_frame(source, kind="items")
+    kept = [column for column in _ITEM_COLUMNS if column in loaded.frame]
+    frame = loaded.frame[[*kept, *loaded.features]].rename(columns={name: f"f_{name}" for name in loaded.features})
+    form = str(loaded.kind_of_source.form)
+    with context.store.begin() as tx:
+        added = tx.frames.add_items(context.campaign_id, frame)
+        record = tx.campaigns.get(context.name)
+        tx.campaigns.save_settings(context.campaign_id, {**record.settings, "items_came_as": form})
+        context.log(tx, "items added", items=added, source=form)
+    return added
+
+
+def like_the_items(context: Context, frame: pd.DataFrame) -> Any:
+    """Return a frame as the kind of table the items came in; items from a file give pandas."""
+    form = Form(context.settings().get("items_came_as", Form.PANDAS))
+    return frame if form.is_file else SourceKind(form).restore(frame)
+
+
+def add_predictions(context: Context, source: Any, *, aspect: str | None = None, model_version: str = "1") -> int:
+    """Add or replace the machine's labels and confidences of known items."""
+    return _put_labels(context, "predictions", source, context.aspect(aspect), model_version=model_version)
+
+
+def add_gold(context: Context, source: Any, *, aspect: str | None = None) -> int:
+    """Add or replace the known labels of items; workers meet them unseen, and they are never planned."""
+    return _put_labels(context, "gold", source, context.aspect(aspect))
+
+
+def _put_labels(context: Context, kind: str, source: Any, aspect: AspectRecord, **columns: str) -> int:
+    with context.store.begin() as tx:
+        if tx.frames.count(context.campaign_id, "items") == 0:
+            raise StateError(f"campaign {context.name!r} has no items yet; first add_items(), then the {kind}")
+        known = known_labels(context, tx, aspect)
+        loaded = read_frame(source, kind=kind, labels=known or None)
+        if kind == "predictions" and "confidence" not in loaded.frame:
+            raise FrameError(
+                f"{kind} has neither a column confidence nor columns p_<label>; the planner needs to know how sure the "
+                "machine is"
+            )
+        if not known:
+            _learn_labels(context, tx, aspect, set(loaded.frame["label"].unique()) | set(loaded.classes))
+        count = tx.frames.put(context.campaign_id, kind, loaded.frame.assign(**columns), aspect=aspect.name)
+        context.log(tx, f"{kind} added", aspect=aspect.name, items=count)
+    return count
+
+
+def _learn_labels(context: Context, tx: Transaction, aspect: AspectRecord, labels: set[str]) -> None:
+    """Give an aspect that was created without labels those of its first table."""
+    settings = tx.campaigns.get(context.name).settings
+    learnt = {**settings.get("labels", {}), aspect.name: sorted(labels)}
+    tx.campaigns.save_settings(context.campaign_id, {**settings, "labels": learnt})
+
+
+def known_labels(context: Context, tx: Transaction, aspect: AspectRecord) -> list[str]:
+    """Return the labels of an aspect: as created, else as first met."""
+    learnt = tx.campaigns.get(context.name).settings.get("labels", {})
+    return list(aspect.labels) or list(learnt.get(aspect.name, []))

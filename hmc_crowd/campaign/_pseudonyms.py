@@ -1,0 +1,72 @@
+"""Who is who without saying so: keyed pseudonyms, the key outside the database.
+
+An analysis table holds ``HMAC(key, platform | raw id)``; the raw id stands in one table of its own. Whoever gets the
+database without the key cannot test guesses of raw ids against the pseudonyms.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hmc_crowd.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["load_worker_key", "pseudonyms"]
+
+VARIABLE = "HMC_CROWD_WORKER_KEY"
+
+
+def load_worker_key(database: str) -> bytes:
+    """Return the key of the pseudonyms: from the environment, else from a file of mode 600, made on first use.
+
+    The file lies beside an SQLite database (``NAME.key``), for PostgreSQL in the user's configuration folder. It must be
+    kept with the database: without it new answers of a known worker look like a stranger's.
+    """
+    given = os.environ.get(VARIABLE)
+    if given:
+        if len(given) < 16:
+            raise InputError(f"{VARIABLE} has {len(given)} characters; give at least 16")
+        return given.encode()
+    path = _key_file(database)
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        pass
+    path.parent.mkdir(parents=True, exist_ok=True)
+    key = secrets.token_hex(32).encode()
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:  # another process was quicker: its key counts
+        return path.read_bytes()
+    with os.fdopen(handle, "wb") as file:
+        file.write(key)
+    return key
+
+
+def _key_file(database: str) -> Path:
+    if database.startswith("sqlite"):
+        return Path(database.partition(":///")[2] + ".key")
+    folder = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    return Path(folder) / "hmc-crowd" / "worker.key"
+
+
+def pseudonyms(key: bytes, platform: str, raw_ids: Iterable[str]) -> dict[str, str]:
+    """Return the pseudonym of each raw worker id on a platform.
+
+    Examples
+    --------
+    >>> pseudonyms(b"secret", "local", ["ann"])["ann"] == pseudonyms(b"secret", "local", ["ann"])["ann"]
+    True
+    >>> pseudonyms(b"secret", "local", ["ann"]) == pseudonyms(b"secret", "prolific", ["ann"])
+    False
+    """
+    return {
+        raw: "w" + hmac.new(key, f"{platform}|{raw}".encode(), hashlib.sha256).hexdigest()[:20] for raw in set(raw_ids)
+    }

@@ -1,0 +1,307 @@
+"""Gathers what the report shows from the store; the page itself is made in `hmc_crowd.report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from hmc_crowd import __version__
+from hmc_crowd._base.money import Money
+from hmc_crowd.campaign._explain import WHY
+from hmc_crowd.campaign._labels import final_labels
+from hmc_crowd.errors import FrameError
+from hmc_crowd.io import read_frame
+from hmc_crowd.quality import agreement_rates, gold_report
+from hmc_crowd.report import ReportData, Summary, write_report
+from hmc_crowd.routing import route, sweep
+
+if TYPE_CHECKING:
+    from hmc_crowd.campaign._context import Context
+    from hmc_crowd.store import PlanRecord, Transaction
+
+__all__ = ["report_data", "write_campaign_report"]
+
+_SHOWN_WORKERS = 200
+_CAPS = [index / 20 for index in range(21)]
+
+
+def write_campaign_report(context: Context, path: str | Path, truth: Any) -> Path:
+    """Write HTML, JSON and CSV; return the path of the HTML file."""
+    known = None
+    if truth is not None:
+        known = read_frame(truth, kind="gold", name="truth").frame
+    return write_report(report_data(context, known), path).html
+
+
+def report_data(context: Context, truth: pd.DataFrame | None) -> ReportData:
+    """Collect the numbers of the newest round."""
+    cid = context.campaign_id
+    plan = context.latest_plan()
+    with context.store.read() as tx:
+        aspect = context.aspects()[0].name
+        answers = tx.work.answers(cid)
+        submissions = tx.work.submissions(cid)
+        certificates = tx.labels.certificates(cid)
+        certificate = certificates[-1] if certificates else None
+        units = _units(context, tx, plan, aspect, truth)
+        labels = final_labels(context, tx, aspect)
+        gold = tx.frames.read(cid, "gold")
+        model = tx.models.latest(cid, "effort")
+        return ReportData(
+            title=context.name,
+            created_at=context.clock.now(),
+            subtitle=f"{len(labels):,} items, {plan.round} round{'s' if plan.round > 1 else ''}",
+            summary=_summary(context, tx, plan, certificate, answers),
+            facts=_facts(context, plan, model.version if model else None),
+            curve=_curve(units, plan),
+            curve_note=_curve_note(units),
+            plan=_plan_numbers(plan, units),
+            plan_time=_plan_time(plan),
+            certificate=_certificate(certificate),
+            workers=_workers(tx, cid, answers),
+            gold=_gold(answers, gold),
+            item_seconds=answers["seconds"].dropna().to_numpy() if len(answers) else None,
+            submission_seconds=submissions["platform_elapsed_s"].dropna().to_numpy() if len(submissions) else None,
+            agreement=_agreement(answers),
+            labels=_label_table(labels),
+            wrong_kept=_wrong_kept(context, tx, units),
+            effort_scores=_effort_scores(model.scores) if model else None,
+            effort_split=_effort_split(model.scores) if model else None,
+            rounds=_rounds(context, tx, plan.round),
+            notes=tuple(plan.header["notes"]),
+            missing={"wrong_kept": "the truth of machine-kept items is not known; give --truth FILE where it is"},
+        )
+
+
+def _units(
+    context: Context, tx: Transaction, plan: PlanRecord, aspect: str, truth: pd.DataFrame | None
+) -> pd.DataFrame:
+    """Return the plan's rows of one aspect with the machine's label, effort share and, where known, the truth."""
+    cid = context.campaign_id
+    units = tx.plans.read(plan.id, columns=["item", "aspect", "destination", "reason", "confidence", "effort_s"])
+    units = units[units["aspect"].astype(str) == aspect]
+    predictions = tx.frames.read(cid, "predictions", aspect=aspect, columns=["item", "label"])
+    efforts = tx.frames.read(cid, "efforts", columns=["item", "share"])
+    units = units.merge(predictions.rename(columns={"label": "machine_label"}), on="item").merge(efforts, on="item")
+    if truth is None:
+        return units
+    known = truth[["item", "label"]].rename(columns={"label": "true_label"})
+    units = units.merge(known, on="item", how="left")
+    if units["true_label"].notna().sum() == 0:
+        raise FrameError("truth names none of the campaign's items; its column item must hold their ids")
+    return units
+
+
+def _summary(
+    context: Context,
+    tx: Transaction,
+    plan: PlanRecord,
+    certificate: dict[str, Any] | None,
+    answers: pd.DataFrame,
+) -> Summary:
+    counts = plan.header["counts"]
+    budget = tx.budget.totals(context.campaign_id)
+    spent = budget.reserved_minor + budget.settled_minor
+    estimate, note = _estimate(certificate)
+    return Summary(
+        agreement=estimate,
+        agreement_note=note,
+        agreement_at_least=certificate["agreement_at_least"] if certificate else None,
+        level=certificate["level"] if certificate else 0.95,
+        certificate_note="exact for this batch" if certificate else "not certified yet",
+        human_items=counts["people"] + counts["audit"],
+        items=counts["items"],
+        human_s=float(answers["seconds"].sum()) if len(answers) else None,
+        planned_human_s=float(plan.header["figures"]["human_s"]),
+        human_s_note="logged: over all answers; planned: of one person an item",
+        money_minor=spent,
+        currency=budget.currency or str(context.settings()["currency"]),
+        money_note=f"of it settled {Money(budget.settled_minor, budget.currency)}" if budget.currency else "",
+    )
+
+
+def _estimate(certificate: dict[str, Any] | None) -> tuple[float | None, str]:
+    """Estimate the agreement from the audit: what the machine kept is wrong as often as the audited part of it."""
+    if not certificate or not certificate["audited"]:
+        return None, "no audit yet"
+    kept = certificate["items"] - certificate["human"] - certificate["audited"]
+    share = certificate["wrong"] / certificate["audited"]
+    wrong = kept * share + certificate["pending"] + certificate["audit_pending"]
+    return 1 - wrong / certificate["items"], f"{certificate['wrong']} of {certificate['audited']} audited items wrong"
+
+
+def _facts(context: Context, plan: PlanRecord, model: int | None) -> dict[str, Any]:
+    return {
+        "campaign": context.name,
+        "round": plan.round,
+        "effort": plan.header["effort_model"],
+        "newest_effort_model": model or "none yet",
+        "plan_hash": plan.content_hash,
+        "seed": context.settings()["seed"],
+        "version": __version__,
+    }
+
+
+def _curve(units: pd.DataFrame, plan: PlanRecord) -> pd.DataFrame:
+    """Return reliability against effort at the plan's trade-off: by the truth where it is known, else as foretold."""
+    trade_off = float(plan.header["request_shown"]["trade_off"])
+    confidence, share = units["confidence"].to_numpy(), units["share"].to_numpy()
+    true = units["true_label"] if "true_label" in units else None
+    if true is not None and true.notna().all():
+        return sweep(
+            confidence,
+            share,
+            trade_offs=[trade_off],
+            max_humans=_CAPS,
+            target=true.to_numpy(),
+            predicted=units["machine_label"].to_numpy(),
+            true_effort=units["effort_s"].to_numpy(),
+        )
+    curve = sweep(
+        confidence, share, trade_offs=[trade_off], max_humans=_CAPS, true_effort=units["effort_s"].to_numpy()
+    )
+    plans = [route(confidence, share, max_human=cap, trade_off=trade_off) for cap in _CAPS]
+    return curve.assign(accuracy=[each.confidence_total / len(confidence) for each in plans])
+
+
+def _curve_note(units: pd.DataFrame) -> str:
+    if "true_label" in units and units["true_label"].notna().all():
+        return "Agreement of the final labels with the known truth, people taken as right."
+    return "Foretold from the machine's confidences, people taken as right; only as good as the confidences."
+
+
+def _plan_numbers(plan: PlanRecord, units: pd.DataFrame) -> dict[str, Any]:
+    counts, figures = plan.header["counts"], plan.header["figures"]
+    people = (units["destination"].astype(str) == "people").to_numpy()
+    if "true_label" in units and units["true_label"].notna().all():
+        right = people | (units["machine_label"] == units["true_label"]).to_numpy()
+        accuracy = float(right.mean())
+    else:
+        accuracy = float(np.where(people, 1.0, units["confidence"]).mean())
+    effort = units["effort_s"].to_numpy()
+    return {
+        **plan.header["request_shown"],
+        "human_count": counts["people"],
+        "audited": counts["audit"],
+        "asked_before": counts["asked_before"],
+        "items": counts["items"],
+        "human_share": figures["human_share"],
+        "effort_share": float(effort[people].sum() / effort.sum()) if effort.sum() else 0.0,
+        "accuracy": accuracy,
+        "objective": figures["objective"],
+        "ties": counts["ties"],
+    }
+
+
+def _plan_time(plan: PlanRecord) -> pd.DataFrame:
+    figures = plan.header["figures"]
+    return pd.DataFrame(
+        {
+            "counted": ["each item by itself", "touched groups read whole"],
+            "effort_share": [figures["time_share"], figures["time_share_read_whole"]],
+            "human_s": [figures["human_s"], figures["human_s_read_whole"]],
+        }
+    )
+
+
+def _certificate(certificate: dict[str, Any] | None) -> dict[str, Any] | None:
+    if certificate is None:
+        return None
+    statement = (
+        f"With {certificate['level']:.0%} confidence at least {certificate['agreement_at_least']:.2%} of the "
+        f"{certificate['items']:,} labels agree with our people: {certificate['human']:,} items were judged by people, "
+        f"{certificate['audited']:,} of the others were drawn at random and judged too, and "
+        f"{certificate['wrong']:,} of those had a wrong machine label."
+    )
+    return {"statement": statement, **certificate}
+
+
+def _workers(tx: Transaction, campaign: int, answers: pd.DataFrame) -> pd.DataFrame | None:
+    if answers.empty:
+        return None
+    workers = answers.groupby("worker").agg(
+        answers=("task", "size"), median_s=("seconds", "median"), excluded_reason=("excluded", "first")
+    )
+    scores = tx.workers.scores(campaign).rename(
+        columns={"right": "gold_right", "n": "gold_n", "low": "score_low", "high": "score_high"}
+    )
+    columns = ["worker", "gold_right", "gold_n", "score", "score_low", "score_high"]
+    table = workers.reset_index().merge(scores[columns], on="worker", how="left")
+    return table.sort_values("answers", ascending=False, kind="stable").head(_SHOWN_WORKERS).reset_index(drop=True)
+
+
+def _gold(answers: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame | None:
+    on_gold = answers[answers["is_gold"].astype(bool)] if len(answers) else answers
+    if on_gold.empty or gold["aspect"].nunique() != 1:
+        return None
+    table = gold_report(on_gold[["task", "worker", "label"]], gold[["item", "label"]])
+    return table.rename(columns={"n": "answers", "share": "share_right"})[
+        ["item", "label", "answers", "right", "share_right", "suspect"]
+    ]
+
+
+def _agreement(answers: pd.DataFrame) -> pd.DataFrame | None:
+    rows = []
+    for aspect, part in answers.groupby("aspect", observed=True):
+        for name, chosen in (("all workers", part), ("without excluded workers", part[part["excluded"].isna()])):
+            rate = agreement_rates(chosen[["task", "worker", "label"]]) if len(chosen) else None
+            if rate is not None and rate.value is not None:
+                measure = f"pairs of answers that agree, {aspect}, {name}"
+                rows.append({"measure": measure, "value": rate.value, "low": np.nan, "high": np.nan, "n": rate.pairs})
+    return pd.DataFrame(rows) if rows else None
+
+
+def _label_table(labels: pd.DataFrame) -> pd.DataFrame:
+    table = labels.groupby(["label", "source"]).agg(
+        items=("item", "size"), mean_confidence=("confidence", "mean"), tied=("tied", "sum")
+    )
+    return table.assign(share=table["items"] / len(labels)).reset_index()
+
+
+def _wrong_kept(context: Context, tx: Transaction, units: pd.DataFrame) -> pd.DataFrame | None:
+    if "true_label" not in units:
+        return None
+    kept = units[(units["destination"].astype(str) == "machine") & units["true_label"].notna()]
+    wrong = kept[kept["machine_label"] != kept["true_label"]]
+    columns = ["item", "group", "position", "text"]
+    items = tx.frames.read(context.campaign_id, "items", columns=columns, items=wrong["item"].tolist())
+    table = items.merge(wrong.drop(columns=["aspect", "destination", "share"]), on="item")
+    table = table.rename(columns={"effort_s": "effort"})
+    table["reason"] = table["reason"].astype(str).map(WHY)
+    return table.sort_values("confidence", ascending=False, kind="stable").reset_index(drop=True)
+
+
+def _effort_scores(scores: dict[str, Any]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [{"features": ", ".join(scores["features"]), "mae_s": scores["mae_s"], "r2": scores["r2"], "n": scores["rows"]}]
+    )
+
+
+def _effort_split(scores: dict[str, Any]) -> dict[str, Any] | None:
+    if scores.get("setup_s") is None:
+        return None
+    return {"setup_s": scores["setup_s"], "marginal_s": scores["marginal_s"]}
+
+
+def _rounds(context: Context, tx: Transaction, last: int) -> pd.DataFrame:
+    rows = []
+    for number in range(1, last + 1):
+        plan = tx.plans.latest(context.campaign_id, round=number)
+        if plan is None:
+            continue
+        counts = plan.header["counts"]
+        hits = tx.work.hits(context.campaign_id, round=number)
+        rows.append(
+            {
+                "round": number,
+                "people": counts["people"],
+                "audit": counts["audit"],
+                "hits": len(hits),
+                "answers": len(tx.work.answers(context.campaign_id, round=number)),
+                "effort": plan.header["effort_model"],
+            }
+        )
+    return pd.DataFrame(rows)

@@ -1,0 +1,126 @@
+"""Where does the campaign stand, and what comes next?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hmc_crowd._base.money import Money
+from hmc_crowd.campaign._publish import work_left
+
+if TYPE_CHECKING:
+    from hmc_crowd.campaign._context import Context
+
+__all__ = ["Status", "status"]
+
+
+@dataclass(frozen=True)
+class Status:
+    """Counts of everything, and the next step."""
+
+    campaign: str
+    database: str
+    round: int
+    items: int
+    predictions: int
+    gold: int
+    has_effort: bool
+    people: int
+    audited: int
+    hits: int
+    open_places: int
+    submissions: int
+    answers: int
+    labels: int
+    tied: int
+    work_left: int
+    reserved_minor: int
+    settled_minor: int
+    currency: str
+    agreement_at_least: float | None
+    needs_human: tuple[str, ...]
+    next_step: str
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether every item that people were to judge has its answers and a label that is not tied."""
+        return self.round > 0 and self.work_left == 0 and self.labels > 0
+
+    def __str__(self) -> str:
+        promise = f", agreement at least {self.agreement_at_least:.2%}" if self.agreement_at_least is not None else ""
+        spent = Money(self.reserved_minor + self.settled_minor, self.currency)
+        return (
+            f"{self.campaign}: round {self.round}, {self.items:,} items, {self.people:,} to people and {self.audited:,} "
+            f"audited, {self.answers:,} answers in {self.submissions:,} submissions, {self.open_places:,} places open, "
+            f"{spent} committed{promise}; next: {self.next_step}"
+        )
+
+
+def status(context: Context) -> Status:
+    """Count what is there."""
+    cid = context.campaign_id
+    with context.store.read() as tx:
+        record = tx.campaigns.get(context.name)
+        plan = tx.plans.latest(cid)
+        hits = tx.work.hits(cid)
+        this_round = tx.work.hits(cid, round=plan.round) if plan else []
+        submissions = tx.work.submissions(cid)
+        intents = tx.work.intents(cid)
+        labels = tx.labels.read(cid)
+        certificates = tx.labels.certificates(cid)
+        budget = tx.budget.totals(cid)
+        items = tx.frames.count(cid, "items")
+        redundancy = int(record.settings.get("redundancy", 1))
+        left = len(work_left(context, tx, plan.id, redundancy)) if plan else 0
+        counted = {kind: tx.frames.count(cid, kind) for kind in ("predictions", "gold", "efforts")}
+        answers = len(tx.work.answers(cid))
+    taken = submissions[submissions["state"].isin(["submitted", "approved", "rejected"])].groupby("hit_key").size()
+    open_places = sum(max(0, hit.redundancy - int(taken.get(hit.key, 0))) for hit in hits if hit.state == "open")
+    unsent = sum(intent.state in {"planned", "sent"} for intent in intents)
+    draft = Status(
+        campaign=context.name,
+        database=context.store.url,
+        round=plan.round if plan else 0,
+        items=items,
+        predictions=counted["predictions"],
+        gold=counted["gold"],
+        has_effort=bool(items) and counted["efforts"] == items,
+        people=plan.header["counts"]["people"] if plan else 0,
+        audited=plan.header["counts"]["audit"] if plan else 0,
+        hits=len(hits),
+        open_places=open_places,
+        submissions=len(submissions),
+        answers=answers,
+        labels=len(labels),
+        tied=int(labels["tied"].astype(bool).sum()),
+        work_left=left,
+        reserved_minor=budget.reserved_minor,
+        settled_minor=budget.settled_minor,
+        currency=str(record.settings["currency"]),
+        agreement_at_least=certificates[-1]["agreement_at_least"] if certificates else None,
+        needs_human=tuple(
+            f"{intent.operation} {intent.key}: {(intent.result or {}).get('question', 'look at the platform')}"
+            for intent in intents
+            if intent.state == "needs_human"
+        ),
+        next_step="",
+    )
+    return replace(draft, next_step=_next_step(draft, published=bool(this_round), unsent=unsent))
+
+
+def _next_step(status: Status, *, published: bool, unsent: int) -> str:
+    """Name the step that moves the campaign on."""
+    for missing, step in (
+        (not status.items, "items"),
+        (not status.predictions, "predictions"),
+        (not status.has_effort, "effort"),
+        (not status.round, "plan"),
+        (status.round and (unsent or (not published and status.work_left)), "publish"),
+        (status.open_places, "collect"),
+        (status.answers and not status.labels, "aggregate"),
+        (status.work_left, "plan"),
+        (status.audited and status.agreement_at_least is None, "certify"),
+    ):
+        if missing:
+            return step
+    return "report"

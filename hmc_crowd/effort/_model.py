@@ -1,0 +1,318 @@
+"""How many seconds people will need for this dialogue.
+
+`EffortModel` learns it from logged times: random forest as in the source, or boosted trees. It predicts mean seconds,
+quantiles (P50 fills HITs, P90 sets time limits) and the source's share, (t - min) / (max - min) with the extremes of
+the rows it was trained on.
+
+Source: Zhang, Ren, de Rijke (2021), section 3.3 and appendix (random forest, 100 trees, 8 features per split, seed
+397).
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hmc_crowd._base.checks import float_vector, require_same_length
+from hmc_crowd.effort._boost import Boosted
+from hmc_crowd.effort._evaluate import EffortScores, evaluate_model
+from hmc_crowd.effort._forest import Forest
+from hmc_crowd.effort._frames import as_pandas, number_matrix
+from hmc_crowd.effort._inputs import (
+    MIN_ROWS,
+    array_matrix,
+    check_params,
+    check_quantiles,
+    data_hash,
+    is_array,
+    training_matrix,
+)
+from hmc_crowd.errors import InputError, ModelError, StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["EffortModel"]
+
+KINDS: dict[str, type[Forest] | type[Boosted]] = {"random_forest": Forest, "xgboost": Boosted}
+
+
+class EffortModel:
+    """Predict the time people need, in scikit-learn manners (works with ``clone``, ``cross_val_score``, pipelines).
+
+    Parameters
+    ----------
+    kind : {"random_forest", "xgboost"}, default "random_forest"
+        ``xgboost`` needs the extra ``boost``.
+    n_estimators : int, default 100
+        Trees (or boosting rounds), 1 or more; the source's number.
+    max_features : int, default 8
+        Features tried per split (at most those there are); the source's number.
+    min_samples_leaf : int, default 1
+        Fewest rows in a leaf; larger makes a smaller file and smoother quantiles.
+    quantiles : sequence of float, default (0.5, 0.9)
+        Quantiles in (0, 1) that are evaluated; boosted trees can predict only these, a forest any.
+    features : str, sequence of str or None, default None
+        Columns to use: a group (``"D"``, ``"W"``, ``"T"``, ``"D+W"``), a list of names, or None for all columns of
+        ``X``.
+    seed : int, default 397
+        The source's; fitting twice gives the same model.
+    n_jobs : int or None, default None
+        Threads; None is one.
+
+    Attributes
+    ----------
+    feature_names_in_ : array of str
+        Columns in the order used (``x0, x1, ...`` after fitting on an array).
+    feature_importances_ : array of float, shape (n_features,)
+        Sums to 1.
+    min_s_, max_s_ : float
+        Extremes of the training times: the scale of `predict_share`.
+    n_rows_ : int
+    data_hash_ : str
+        SHA-256 of the training features and times.
+
+    Notes
+    -----
+    Missing feature values (NaN) are allowed and mean "unknown" (a worker nobody has tested): trees learn which side
+    they go to. Infinite values, and missing or negative times, are refused.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> turns = np.arange(1.0, 41.0)
+    >>> model = EffortModel(n_estimators=20).fit({"turns": turns}, 10 + 5 * turns)
+    >>> bool(abs(model.predict({"turns": [20.0]})[0] - 110) < 10)
+    True
+    >>> model.predict_share({"turns": [1.0, 40.0]}).round(1).tolist()
+    [0.0, 1.0]
+    """
+
+    def __init__(
+        self,
+        kind: str = "random_forest",
+        *,
+        n_estimators: int = 100,
+        max_features: int = 8,
+        min_samples_leaf: int = 1,
+        quantiles: Sequence[float] = (0.5, 0.9),
+        features: str | Sequence[str] | None = None,
+        seed: int = 397,
+        n_jobs: int | None = None,
+    ) -> None:
+        # Kept as they come and checked in fit: scikit-learn's clone asks for the very same objects back.
+        self.kind = kind
+        self.n_estimators = n_estimators
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
+        self.quantiles = quantiles
+        self.features = features
+        self.seed = seed
+        self.n_jobs = n_jobs
+
+    # -- fitting -------------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, seconds: ArrayLike, sample_weight: ArrayLike | None = None) -> EffortModel:
+        """Learn from logged times.
+
+        Parameters
+        ----------
+        X : table or array, shape (n, n_features)
+        seconds : array of float, shape (n,)
+            Cleaned times, finite and >= 0, not all equal; at least 10 rows.
+        sample_weight : array of float, shape (n,), optional
+            For example the inverse inclusion probability, where a plan chose which items people timed.
+
+        Returns
+        -------
+        EffortModel
+            Itself.
+
+        Raises
+        ------
+        InputError, FrameError
+            A parameter, column or value is not allowed.
+        ModelError
+            Too few rows, or all times equal.
+        """
+        check_params(self, KINDS)
+        target = float_vector(seconds, name="seconds", low=0.0)
+        names, matrix = training_matrix(X, self.features)
+        require_same_length([("seconds", target), ("X", matrix)])
+        if len(target) < MIN_ROWS:
+            raise ModelError(f"only {len(target)} timed rows; collect at least {MIN_ROWS}, or plan with prior_effort")
+        low, high = float(target.min()), float(target.max())
+        if not high > low:
+            raise ModelError(
+                f"all {len(target)} times are {low:g} s, nothing can be learnt; check the clock that wrote them"
+            )
+        weight = None if sample_weight is None else float_vector(sample_weight, name="sample_weight", low=0.0)
+        if weight is not None:
+            require_same_length([("sample_weight", weight), ("seconds", target)])
+            if not weight.sum() > 0:
+                raise InputError("sample_weight is 0 everywhere; give some rows a weight")
+        core = KINDS[self.kind].fit(matrix, target, weight, self)
+        self._set_fitted(core, names, low, high, len(target), data_hash(names, matrix, target))
+        return self
+
+    def _set_fitted(
+        self, core: Forest | Boosted, names: tuple[str, ...] | None, low: float, high: float, n_rows: int, hashed: str
+    ) -> None:
+        """Set everything a fitted or loaded model has, at once, so that a failed fit leaves the old one whole."""
+        importances = core.importances
+        self._core, self._names = core, names
+        self.n_features_in_ = len(importances)
+        self.feature_names_in_ = np.array(
+            names if names is not None else [f"x{k}" for k in range(len(importances))], dtype=object
+        )
+        self.feature_importances_ = importances
+        self.min_s_, self.max_s_, self.n_rows_, self.data_hash_ = low, high, n_rows, hashed
+
+    # -- predicting ----------------------------------------------------------------------------------------------------
+
+    def _matrix(self, X: Any) -> NDArray[np.float64]:
+        """Return the model's columns of ``X``, found by name where both sides have names."""
+        if not hasattr(self, "_core"):
+            raise StateError("this EffortModel is not fitted; first call fit(X, seconds)")
+        if is_array(X) or self._names is None:
+            matrix = array_matrix(X if is_array(X) else as_pandas(X, name="X").to_numpy())
+            if matrix.shape[1] != self.n_features_in_:
+                raise InputError(f"X has {matrix.shape[1]} columns but the model was fitted on {self.n_features_in_}")
+            return matrix
+        table = as_pandas(X, name="X")
+        table = table.set_axis([str(column) for column in table.columns], axis=1)
+        return number_matrix(table, self._names, name="X")
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return expected seconds, shape (n,); a table may hold further columns, in any order."""
+        matrix = self._matrix(X)
+        return self._core.predict(matrix) if len(matrix) else np.empty(0)
+
+    def predict_share(self, X: Any) -> NDArray[np.float64]:
+        """Return (seconds - min) / (max - min) of the training rows, clipped to [0, 1], shape (n,).
+
+        A forest stays inside by itself; boosted trees may leave it a little, and the router takes shares only.
+        """
+        return np.clip((self.predict(X) - self.min_s_) / (self.max_s_ - self.min_s_), 0.0, 1.0)
+
+    def predict_quantile(self, X: Any, q: float | Sequence[float] = 0.9) -> NDArray[np.float64]:
+        """Return the seconds within which a share ``q`` of such rows is done: shape (n,), or (n, len(q)) for many."""
+        one = np.ndim(q) == 0
+        asked = check_quantiles([q] if one else q, name="q")
+        matrix = self._matrix(X)
+        found = self._core.quantiles(matrix, asked) if len(matrix) else np.empty((0, len(asked)))
+        return found[:, 0] if one else found
+
+    def score(self, X: Any, seconds: ArrayLike) -> float:
+        """Return R2 in seconds on these rows."""
+        truth = float_vector(seconds, name="seconds", low=0.0)
+        predicted = self.predict(X)
+        require_same_length([("X", predicted), ("seconds", truth)])
+        spread = float(((truth - truth.mean()) ** 2).sum())
+        return 1.0 - float(((truth - predicted) ** 2).sum()) / spread if spread > 0 else float("nan")
+
+    def evaluate(
+        self,
+        X: Any,
+        seconds: ArrayLike,
+        folds: int = 5,
+        groups: ArrayLike | None = None,
+        *,
+        scaling: str = "train",
+        coverage: bool = True,
+    ) -> EffortScores:
+        """Cross-validate a clone of this model; itself it stays as it is.
+
+        Parameters
+        ----------
+        X, seconds
+            As in `fit`.
+        folds : int, default 5
+            Shuffled by ``seed``.
+        groups : array, shape (n,), optional
+            For example the worker of each row: then no group is in training and test at once.
+        scaling : {"train", "all"}, default "train"
+            Where the share's minimum and maximum come from: the training fold, or all rows (the source's literal way,
+            which lets the test rows set the scale).
+        coverage : bool, default True
+            Also measure how many held-out times lie within each of ``quantiles``.
+
+        Returns
+        -------
+        EffortScores
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(1)
+        >>> turns = rng.uniform(1, 10, 200)
+        >>> scores = EffortModel(n_estimators=20).evaluate({"turns": turns}, 20 + 8 * turns + rng.normal(0, 5, 200))
+        >>> bool(scores.r2 > 0.8), len(scores.folds)
+        (True, 5)
+        """
+        check_params(self, KINDS)
+        return evaluate_model(self, X, seconds, folds=folds, groups=groups, scaling=scaling, coverage=coverage)
+
+    # -- saving --------------------------------------------------------------------------------------------------------
+
+    def to_bytes(self) -> bytes:
+        """Return the fitted model as the bytes of a skops file; never a pickle. See `from_bytes`."""
+        from hmc_crowd.effort._persist import dump_model
+
+        if not hasattr(self, "_core"):
+            raise StateError("this EffortModel is not fitted; first call fit(X, seconds)")
+        return dump_model(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> EffortModel:
+        """Load what `to_bytes` wrote; predictions are equal to the last bit.
+
+        Raises
+        ------
+        ModelError
+            Not such a file, cut short, newer than this code, or holding types that we do not write.
+        """
+        from hmc_crowd.effort._persist import load_model
+
+        return load_model(cls, data)
+
+    # -- scikit-learn manners ------------------------------------------------------------------------------------------
+
+    @classmethod
+    def _param_names(cls) -> list[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - scikit-learn passes it
+        """Return the constructor's parameters by name."""
+        return {name: getattr(self, name) for name in self._param_names()}
+
+    def set_params(self, **params: Any) -> EffortModel:
+        """Set constructor parameters; they take effect at the next `fit`."""
+        unknown = sorted(set(params) - set(self._param_names()))
+        if unknown:
+            raise InputError(f"EffortModel has no parameter {unknown[0]!r}; it has {', '.join(self._param_names())}")
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that this is a regressor that accepts missing values."""
+        from sklearn.utils import InputTags, RegressorTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="regressor",
+            target_tags=TargetTags(required=True),
+            regressor_tags=RegressorTags(),
+            input_tags=InputTags(allow_nan=True),
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_core")
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items() if name != "kind")
+        return f"EffortModel({self.kind!r}, {shown})"

@@ -1,0 +1,208 @@
+"""How a table is written so that nobody ever sees half of it.
+
+The bytes go to a file beside the target, reach the disk, and take the target's name in one step. What stood there stays
+unless overwriting was asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from hmc_crowd.errors import FrameError, InputError
+from hmc_crowd.io._forms import Form, form_of_path, unique_names
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["to_arrow", "to_records", "write_frame"]
+
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def write_frame(
+    frame: pd.DataFrame,
+    target: str | os.PathLike[str],
+    *,
+    overwrite: bool = False,
+    safe_for_spreadsheets: bool = False,
+) -> Path:
+    """Write a frame to a file, whole or not at all.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The index is not written. Times are written in ISO 8601, in UTC where they are aware.
+    target : path
+        Its ending says the kind: ``.csv``, ``.tsv``, ``.jsonl`` (``.ndjson``), ``.parquet`` (``.pq``).
+    overwrite : bool, default False
+        Replace a file that exists. Off, so that nobody loses labels to a repeated command.
+    safe_for_spreadsheets : bool, default False
+        CSV and TSV only: put an apostrophe before text that a spreadsheet would run as a formula (it begins with
+        ``=``, ``+``, ``-``, ``@``, tab or carriage return). Off, because such a file does not read back as it was.
+
+    Returns
+    -------
+    Path
+        The file written.
+
+    Raises
+    ------
+    InputError
+        The ending is unknown, the file exists and ``overwrite`` is off, or the folder is missing or not writable.
+    FrameError
+        A column cannot be written in that kind of file.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = write_frame(pd.DataFrame({"item": ["007"], "label": ["yes"]}), Path(folder) / "labels.csv")
+    ...     print(path.read_text())
+    item,label
+    007,yes
+    """
+    path = Path(target)
+    form = form_of_path(path)
+    spread = form in {Form.CSV, Form.TSV}
+    if safe_for_spreadsheets and not spread:
+        raise InputError(f"safe_for_spreadsheets is for CSV and TSV but the file is {path.name}; leave it out")
+    unique_names(list(frame.columns), "the frame to be written")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name a file in it, for example {path / 'labels.csv'}")
+    if path.exists() and not overwrite:
+        raise InputError(f"{path} exists; pass overwrite=True to replace it, or choose another name")
+    try:
+        # A folder of its own beside the target: same file system, and files in it get the user's usual permissions.
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+            draft = Path(folder) / path.name
+            if spread:
+                _write_csv(frame, draft, delimiter="," if form is Form.CSV else "\t", safe=safe_for_spreadsheets)
+            elif form is Form.JSONL:
+                _write_jsonl(frame, draft)
+            else:
+                _write_parquet(frame, draft, name=str(path))
+            _publish(draft, path, overwrite=overwrite)
+    except UnicodeEncodeError as error:
+        raise FrameError(
+            f"{path} cannot be written: text holds {error.object[error.start]!r}, half a character"
+        ) from None
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be written: {error.strerror or error}; check the folder and its rights"
+        ) from None
+    return path
+
+
+def _publish(draft: Path, path: Path, *, overwrite: bool) -> None:
+    """Give the finished draft its name in one step; without ``overwrite``, only if nobody took the name meanwhile."""
+    with draft.open("rb") as file:
+        os.fsync(file.fileno())
+    if overwrite:
+        draft.replace(path)
+        return
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        raise InputError(f"{path} was written by somebody else meanwhile; choose another name") from None
+    except OSError:
+        # A file system without links: the check at the start has to do.
+        draft.replace(path)
+
+
+def _write_csv(frame: pd.DataFrame, draft: Path, *, delimiter: str, safe: bool) -> None:
+    text = _plain_times(frame)
+    if safe:
+        text = text.rename(columns=_guarded)
+    returns = False
+    for column in text.columns:
+        if _is_text(text[column]):
+            if safe:
+                text[column] = text[column].map(_guarded)
+            # Python's csv leaves a lone carriage return unquoted, which reads back as the end of a row.
+            returns = returns or any("\r" in value for value in text[column] if isinstance(value, str))
+    quoting: Literal[0, 2] = 2 if returns else 0  # csv.QUOTE_NONNUMERIC, csv.QUOTE_MINIMAL
+    text.to_csv(draft, index=False, sep=delimiter, lineterminator="\n", encoding="utf-8", quoting=quoting)
+
+
+def _guarded(value: Any) -> Any:
+    """Put an apostrophe before what a spreadsheet would run."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
+
+
+def _write_jsonl(frame: pd.DataFrame, draft: Path) -> None:
+    with draft.open("w", encoding="utf-8", newline="\n") as file:
+        for record in to_records(_plain_times(frame)):
+            try:
+                line = json.dumps(record, ensure_ascii=False, allow_nan=False, default=_plain)
+            except (TypeError, ValueError) as error:
+                raise FrameError(
+                    f"{draft.name} cannot hold a row ({error}): {record!r:.100}; drop that column"
+                ) from None
+            file.write(f"{line}\n")
+
+
+def _plain(value: Any) -> Any:
+    """Turn what JSON does not know into what it knows: arrays in cells (from Parquet) and numpy's scalars, times."""
+    for method in ("tolist", "isoformat"):
+        if hasattr(value, method):
+            return getattr(value, method)()
+    raise TypeError(f"it holds a {type(value).__name__}")
+
+
+def _write_parquet(frame: pd.DataFrame, draft: Path, *, name: str) -> None:
+    from pyarrow import parquet
+
+    parquet.write_table(to_arrow(frame, name=name), draft)
+
+
+def to_arrow(frame: pd.DataFrame, *, name: str) -> Any:
+    """Turn a frame into an Arrow table without pandas' own metadata.
+
+    Raises
+    ------
+    FrameError
+        A column mixes types.
+    """
+    import pyarrow as pa
+
+    try:
+        return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    except (pa.ArrowException, UnicodeEncodeError) as error:
+        raise FrameError(f"{name} has a column that mixes types: {' '.join(map(str, error.args))[:200]}") from None
+
+
+def to_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Turn a frame into dicts of Python values, None where a value is missing."""
+    columns = {str(name): _python_values(frame[name]) for name in frame.columns}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _python_values(column: pd.Series[Any]) -> list[Any]:
+    import pandas as pd
+
+    values = column.astype(object).tolist()
+    if isinstance(column.dtype, pd.DatetimeTZDtype) or column.dtype.kind == "M":
+        return [None if value is pd.NaT else value.to_pydatetime() for value in values]
+    missing = column.isna().to_numpy()
+    return [None if gone else value for value, gone in zip(values, missing, strict=True)] if missing.any() else values
+
+
+def _plain_times(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a copy whose times are ISO 8601 text."""
+    import pandas as pd
+
+    copy = frame.copy(deep=False)
+    for name in copy.columns:
+        if isinstance(copy[name].dtype, pd.DatetimeTZDtype) or copy[name].dtype.kind == "M":
+            copy[name] = copy[name].map(lambda time: time.isoformat(), na_action="ignore").astype(object)
+    return copy
+
+
+def _is_text(column: pd.Series[Any]) -> bool:
+    import pandas as pd
+
+    return bool(pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column))

@@ -1,0 +1,151 @@
+"""How is a database reached? URLs, one engine per store, and how transactions begin on each database.
+
+SQLite: write-ahead log, foreign keys on, a busy timeout; writers start with BEGIN IMMEDIATE, so that two of them queue
+instead of meeting in a deadlock, and readers see one snapshot. PostgreSQL: writers run READ COMMITTED and take row
+locks where they meet, readers run one REPEATABLE READ snapshot; a lock is waited for as long as SQLite's busy timeout.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from hmc_crowd._base.extras import require
+from hmc_crowd.errors import InputError, StoreError
+
+if TYPE_CHECKING:
+    import sqlite3
+
+__all__ = ["Address", "make_engine", "parse_url", "require_sqlite_file"]
+
+_HEADER = b"SQLite format 3\x00"
+_POSTGRES = {"postgres", "postgresql", "postgresql+psycopg"}
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a store lives: the URL, what to call it in messages, and the file if it is one."""
+
+    url: sa.URL
+    shown: str
+    file: Path | None
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether it is a SQLite file."""
+        return self.file is not None
+
+
+def parse_url(url: str | Path) -> Address:
+    """Read a database URL or a plain file path.
+
+    Raises
+    ------
+    InputError
+        Not a URL, a database that is not supported, or one in memory, which would be lost at the end of the process.
+    """
+    text = str(url)
+    if "://" not in text:
+        path = Path(text)
+        return Address(sa.URL.create("sqlite", database=str(path)), str(path), path)
+    try:
+        parsed = sa.make_url(text)
+    except (sa.exc.ArgumentError, ValueError):
+        raise InputError(
+            "--db cannot be read as a URL; write sqlite:///file.db or postgresql://user@host/name"
+        ) from None
+    if parsed.drivername in _POSTGRES:
+        require("psycopg", extra="postgres", purpose="A PostgreSQL database")
+        parsed = parsed.set(drivername="postgresql+psycopg")
+        return Address(parsed, parsed.render_as_string(hide_password=True), None)
+    if parsed.drivername not in {"sqlite", "sqlite+pysqlite"}:
+        raise InputError(
+            f"--db names a {parsed.drivername} database; use sqlite:///file.db or postgresql://user@host/name"
+        )
+    name = parsed.database
+    if not name or name == ":memory:" or parsed.query.get("mode") == "memory":
+        raise InputError(
+            "--db names a database in memory, which this process would lose; give a file: sqlite:///file.db"
+        )
+    file = Path(name.removeprefix("file:"))
+    return Address(parsed, str(file), file)
+
+
+def require_sqlite_file(file: Path) -> bool:
+    """Return whether the file holds anything, after looking at it without changing it.
+
+    Raises
+    ------
+    StoreError
+        A folder, no SQLite database, or one whose end is missing.
+    """
+    if file.is_dir():
+        raise StoreError(f"{file} is a folder; give the database file in it: --db {file / 'campaign.db'}")
+    try:
+        with file.open("rb") as stream:
+            head = stream.read(100)
+            size = stream.seek(0, 2)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise StoreError(
+            f"{file} cannot be read: {error.strerror}; check its permissions or give another --db"
+        ) from None
+    if not head:
+        return False
+    if len(head) < 100 or not head.startswith(_HEADER):
+        raise StoreError(f"{file} is not a SQLite database; give another --db, or move the file away")
+    page = int.from_bytes(head[16:18], "big")
+    promised = (65536 if page == 1 else page) * int.from_bytes(head[28:32], "big")
+    log = file.with_name(file.name + "-wal")
+    # Pages may still wait in the log of a process that died; then SQLite itself repairs the file on opening.
+    if size < promised and not (log.exists() and log.stat().st_size):
+        raise StoreError(
+            f"{file} is truncated: {size:,} of {promised:,} bytes are there; "
+            "restore it from a copy or give another --db"
+        )
+    return True
+
+
+def make_engine(address: Address, *, busy_s: float) -> sa.Engine:
+    """Return the engine of a store; no connection is made yet.
+
+    Parameters
+    ----------
+    address : Address
+        Where to connect.
+    busy_s : float
+        How long to wait for a lock, in seconds.
+    """
+    if address.is_sqlite:
+        engine = sa.create_engine(address.url, connect_args={"timeout": busy_s})
+        sa.event.listen(engine, "connect", _prepare_sqlite)
+        sa.event.listen(engine, "begin", _begin_sqlite)
+        return engine
+    options = address.url.query.get("options", "")
+    ours = f"-c timezone=UTC -c lock_timeout={max(1, int(busy_s * 1000))}"
+    arguments: dict[str, Any] = {
+        "connect_timeout": 10,
+        "options": f"{ours} {options if isinstance(options, str) else ' '.join(options)}".strip(),
+    }
+    url = address.url.difference_update_query(["options"])
+    return sa.create_engine(url, pool_pre_ping=True, connect_args=arguments)
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
+    # sqlite3 would begin transactions by its own rules; ours are begun by _begin_sqlite.
+    connection.isolation_level = None
+    connection.execute("PRAGMA foreign_keys = ON")
+    # With the write-ahead log, NORMAL loses no consistency: at most the last commits on a power cut of the machine.
+    # FULL keeps those too, and an intent that is lost after money moved would be paid twice.
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA cache_size = -65536")
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    writes = connection.get_execution_options().get("writes", False)
+    connection.exec_driver_sql(f"PRAGMA query_only = {0 if writes else 1}")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -1,0 +1,251 @@
+"""How does the rest of the package use the database? One `Store`, transactions from it, and repositories on these.
+
+``store.begin()`` commits at its end or leaves nothing behind; ``store.read()`` is one snapshot that cannot write. What
+a driver raises comes out as one of the package's errors (`_translate.py`); no SQLAlchemy type leaves this package.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hmc_crowd._base.clock import Clock, SystemClock
+from hmc_crowd.errors import StoreError
+from hmc_crowd.store._artefacts import Artefacts
+from hmc_crowd.store._budget import BudgetRepository
+from hmc_crowd.store._campaigns import CampaignRepository
+from hmc_crowd.store._engine import Address, make_engine, parse_url, require_sqlite_file
+from hmc_crowd.store._events import EventRepository
+from hmc_crowd.store._frames import FrameRepository
+from hmc_crowd.store._labels import LabelRepository
+from hmc_crowd.store._migrate import is_new, migrate, require_current
+from hmc_crowd.store._models import ModelRepository
+from hmc_crowd.store._plans import PlanRepository
+from hmc_crowd.store._session import Session
+from hmc_crowd.store._translate import translated
+from hmc_crowd.store._work import WorkRepository
+from hmc_crowd.store._workers import WorkerRepository
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+    import sqlalchemy as sa
+
+__all__ = ["Store", "Transaction", "open_store"]
+
+_ARTEFACTS = "HMC_CROWD_ARTEFACTS"
+
+
+class Transaction:
+    """One transaction's repositories; valid inside the ``with`` block that made it.
+
+    Attributes
+    ----------
+    campaigns : CampaignRepository
+    frames : FrameRepository
+    plans : PlanRepository
+    work : WorkRepository
+    budget : BudgetRepository
+    workers : WorkerRepository
+    labels : LabelRepository
+    models : ModelRepository
+    events : EventRepository
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.campaigns = CampaignRepository(session)
+        self.frames = FrameRepository(session)
+        self.plans = PlanRepository(session)
+        self.work = WorkRepository(session)
+        self.budget = BudgetRepository(session)
+        self.workers = WorkerRepository(session)
+        self.labels = LabelRepository(session)
+        self.models = ModelRepository(session)
+        self.events = EventRepository(session)
+
+
+class Store:
+    """An open database; made by `open_store`."""
+
+    def __init__(self, address: Address, engine: sa.Engine, *, clock: Clock, artefacts: Path, large: int) -> None:
+        self._address = address
+        self._engine = engine
+        self._clock = clock
+        self._artefacts = artefacts
+        self._large = large
+
+    @property
+    def url(self) -> str:
+        """The database's URL, its password masked."""
+        return self._address.url.render_as_string(hide_password=True)
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether it is a SQLite file (one writer at a time)."""
+        return self._address.is_sqlite
+
+    @property
+    def artefacts(self) -> Path:
+        """The folder of the Parquet artefacts; made on the first write to it."""
+        return self._artefacts
+
+    @contextmanager
+    def begin(self) -> Iterator[Transaction]:
+        """Open a writing transaction: all of it is saved at the end of the block, or nothing if the block raises.
+
+        Raises
+        ------
+        DatabaseBusyError, ReadOnlyDatabaseError, DuplicateError, StoreError
+            The database refused; the message says why and what to do.
+        """
+        files = Artefacts(self._artefacts)
+        try:
+            with self._connected(writes=True) as connection:
+                yield Transaction(Session(connection, clock=self._clock, artefacts=files, large=self._large))
+        except BaseException:
+            files.undo()
+            raise
+        files.done()
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        """Open one read-only snapshot: whatever others write meanwhile is not seen.
+
+        Raises
+        ------
+        DatabaseBusyError, ReadOnlyDatabaseError, StoreError
+            The database refused, or the block tried to write.
+        """
+        with self._connected(writes=False) as connection:
+            files = Artefacts(self._artefacts)
+            yield Transaction(Session(connection, clock=self._clock, artefacts=files, large=self._large))
+
+    @contextmanager
+    def _connected(self, *, writes: bool) -> Iterator[sa.Connection]:
+        with translated(self._address.shown), self._engine.connect() as connection:
+            if self.is_sqlite:
+                connection.execution_options(writes=writes)
+            elif not writes:
+                connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            with connection.begin():
+                yield connection
+
+    def close(self) -> None:
+        """Close every connection; the store cannot be used afterwards."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Store({self.url!r})"
+
+
+def open_store(
+    url: str | Path,
+    *,
+    create: bool = False,
+    clock: Clock | None = None,
+    artefacts: str | Path | None = None,
+    large: int = 1_000_000,
+    busy_s: float = 5.0,
+) -> Store:
+    """Open the campaign database.
+
+    Parameters
+    ----------
+    url : str or Path
+        ``sqlite:///file.db``, ``postgresql://user:password@host/name``, or the path of a SQLite file.
+    create : bool, default False
+        Make a database that is not there (or empty) and bring an older one of ours up to date.
+    clock : Clock, optional
+        Tells when rows are written; the system's clock when absent.
+    artefacts : str or Path, optional
+        Folder of the Parquet files of large campaigns. Default: beside a SQLite file as ``<name>.artefacts``; for
+        PostgreSQL the environment's ``HMC_CROWD_ARTEFACTS``, else ``hmc-crowd-artefacts`` in the working directory.
+    large : int, default 1,000,000
+        Frames of more rows than this are Parquet artefacts instead of SQL rows. A campaign's rows follow people, and
+        beyond a million untouched items rows cost more than they tell.
+    busy_s : float, default 5
+        How long to wait for another process's lock, in seconds.
+
+    Raises
+    ------
+    StoreError
+        Missing, empty, truncated, no database, or a server that cannot be reached.
+    NotOurDatabaseError
+        A database of another program.
+    SchemaVersionError
+        Newer than this code, or older and ``create`` is False.
+    DatabaseBusyError, ReadOnlyDatabaseError
+        Locked, or not to be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from datetime import UTC, datetime
+    >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/demo.db", create=True) as store:
+    ...     with store.begin() as tx:
+    ...         campaign = tx.campaigns.create("demo", {}, created_at=datetime(2026, 1, 1, tzinfo=UTC))
+    ...     with store.read() as tx:
+    ...         print(tx.campaigns.names(), campaign.id)
+    ['demo'] 1
+    """
+    address = parse_url(url)
+    engine = make_engine(address, busy_s=busy_s)
+    store = Store(
+        address, engine, clock=clock or SystemClock(), artefacts=_artefact_folder(address, artefacts), large=large
+    )
+    try:
+        _ready(store, address, engine, create=create)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _artefact_folder(address: Address, given: str | Path | None) -> Path:
+    if given is not None:
+        return Path(given)
+    if address.file is not None:
+        return address.file.with_name(address.file.name + ".artefacts")
+    return Path(os.environ.get(_ARTEFACTS) or "hmc-crowd-artefacts")
+
+
+def _ready(store: Store, address: Address, engine: sa.Engine, *, create: bool) -> None:
+    """Check that the database is ours and of this version; make or upgrade it if asked."""
+    fresh = False
+    if address.file is not None:
+        fresh = not address.file.exists()
+        if not require_sqlite_file(address.file) and not create:
+            state = "does not exist" if fresh else "is empty"
+            raise StoreError(f"{address.file} {state}; make it with hmc-crowd init --db {address.file}, or check --db")
+        if not address.file.parent.is_dir():
+            raise StoreError(f"the folder of {address.file} does not exist; make it first, or check --db")
+    if not create:
+        with store._connected(writes=False) as connection:
+            require_current(connection, where=address.shown)
+        return
+    try:
+        with store._connected(writes=True) as connection:
+            new = is_new(connection, where=address.shown)
+            migrate(connection, where=address.shown)
+        if address.is_sqlite and new:
+            # A property of the file, set once and outside a transaction; never before we know that the file is ours.
+            with translated(address.shown), engine.connect() as connection:
+                raw = connection.connection.driver_connection
+                if raw is not None:
+                    raw.execute("PRAGMA journal_mode = WAL")
+    except BaseException:
+        if fresh and address.file is not None:
+            store.close()
+            address.file.unlink(missing_ok=True)
+        raise

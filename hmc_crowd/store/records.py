@@ -1,0 +1,163 @@
+"""What does the store hand out, besides frames? Frozen records, plain Python inside, times aware and in UTC."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+__all__ = [
+    "AspectRecord",
+    "BudgetRecord",
+    "CampaignRecord",
+    "EventRecord",
+    "HitItemRecord",
+    "HitRecord",
+    "IntentRecord",
+    "ModelRecord",
+    "PlanRecord",
+    "SubmissionRecord",
+]
+
+
+@dataclass(frozen=True)
+class CampaignRecord:
+    """A whole evaluation; ``round`` is the pass it is in, ``items`` how many items it holds."""
+
+    id: int
+    name: str
+    settings: dict[str, Any]
+    round: int
+    created_at: datetime
+    items: int
+
+
+@dataclass(frozen=True)
+class AspectRecord:
+    """One question about an item: its kind, the labels it allows, the guideline's version and language."""
+
+    name: str
+    kind: str
+    labels: tuple[str, ...]
+    guideline_version: str = "1"
+    language: str = "en"
+
+
+@dataclass(frozen=True)
+class PlanRecord:
+    """A stored plan: the header (how it was made) and where its rows are.
+
+    ``content_hash`` covers header and rows; ``path`` is the Parquet file of a plan too large for rows, else None.
+    """
+
+    id: int
+    campaign: int
+    round: int
+    header: dict[str, Any]
+    content_hash: str
+    created_at: datetime
+    path: str | None = None
+
+
+@dataclass(frozen=True)
+class HitItemRecord:
+    """One question inside a HIT; ``is_gold`` stays on our side, workers never see it."""
+
+    item: str
+    aspect: str
+    position: int
+    is_gold: bool = False
+
+
+@dataclass(frozen=True)
+class HitRecord:
+    """A bundle as planned and published; ``key`` is its natural key, ``salvaged_from`` the key of the HIT it repairs.
+
+    ``round`` is filled on reading; the round that counts on writing is the argument of ``add_hits``.
+    """
+
+    key: str
+    title: str
+    redundancy: int
+    pay_minor: int
+    currency: str
+    expected_s: float
+    items: tuple[HitItemRecord, ...]
+    state: str = "planned"
+    platform: str | None = None
+    platform_hit_id: str | None = None
+    salvaged_from: str | None = None
+    round: int | None = None
+
+
+@dataclass(frozen=True)
+class IntentRecord:
+    """An outside effect, written down before the call and again after it."""
+
+    key: str
+    campaign_id: int
+    operation: str
+    payload_hash: str
+    amount_minor: int
+    currency: str
+    created_at: datetime
+    updated_at: datetime
+    state: str = "planned"
+    result: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class SubmissionRecord:
+    """One worker's work on one HIT; ``worker`` is the pseudonym, the three clocks stay apart as they were measured."""
+
+    submission_id: str
+    platform: str
+    hit_key: str
+    worker: str
+    state: str
+    accepted_at: datetime | None = None
+    submitted_at: datetime | None = None
+    platform_elapsed_s: float | None = None
+    page_elapsed_s: float | None = None
+    active_s: float | None = None
+    time_quality: str = "ok"
+
+
+@dataclass(frozen=True)
+class BudgetRecord:
+    """A campaign's money: still reserved, settled (spent), and given back; ``currency`` is None before the first."""
+
+    reserved_minor: int
+    settled_minor: int
+    released_minor: int
+    currency: str | None
+
+
+@dataclass(frozen=True)
+class ModelRecord:
+    """One stored version of a model; ``blob`` is empty in a history listing."""
+
+    version: int
+    kind: str
+    data_hash: str
+    scores: dict[str, Any]
+    created_at: datetime
+    active: bool = True
+    blob: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True)
+class EventRecord:
+    """One link of the audit chain; ``payload`` is None once it was erased."""
+
+    id: int
+    shard: int
+    seq: int
+    kind: str
+    item: str | None
+    payload: dict[str, Any] | None
+    at: datetime
+    commitment: str
+    hash: str

@@ -1,0 +1,1 @@
+"""Benchmarks: they print ratios and rates, measured in one run; no test asserts a wall-clock time."""

