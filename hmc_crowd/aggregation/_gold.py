@@ -61,9 +61,11 @@ def gold_codes(gold: Any, tasks: pd.Index[Any], labels: pd.Index[Any]) -> tuple[
         that no gold item could ever meet its answers.
     """
     known = np.full(len(tasks), -1, dtype=np.intp)
-    if gold is None or len(gold) == 0:
+    if gold is None:
         return known, 0, 0
     table = gold_table(gold)
+    if len(table) == 0:
+        return known, 0, 0
     if kind_of(table.index) != kind_of(tasks):
         raise FrameError(
             f"gold names items by {kind_of(table.index)}, the answers by {kind_of(tasks)}; convert one of them"

@@ -88,7 +88,8 @@ def _moments(times: pd.Series[Any] | None, rows: NDArray[np.intp]) -> NDArray[np
         parsed = pd.to_datetime(chosen, utc=True, format="ISO8601" if text else None)
     except (ValueError, TypeError) as error:
         raise FrameError(f"answers.submitted cannot be read as times: {error}; write them as ISO 8601") from None
-    return parsed.to_numpy().astype("datetime64[ns]").astype(np.int64)
+    # A missing time becomes the smallest integer: earlier than any other.
+    return parsed.dt.tz_localize(None).to_numpy().astype("datetime64[ns]").astype(np.int64)
 
 
 def _pairs(

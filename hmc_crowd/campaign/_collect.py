@@ -165,20 +165,30 @@ def _put_answers(
 
 
 def _settle(context: Context, tx: Transaction, platform: Platform, hits: Sequence[HitRecord]) -> int:
-    """Close HITs whose places are all taken and settle their money; return the places still open."""
+    """Settle the money of HITs that are full, or that nobody can take any more; return the places still open."""
     submissions = tx.work.submissions(context.campaign_id)
     # A rejected submission keeps its place unless the platform frees it.
     taken_states = {"submitted", "approved"} | (set() if platform.capabilities.rejection_frees_slot else {"rejected"})
     taken = submissions[submissions["state"].isin(taken_states)].groupby("hit_key").size()
+    under_way = set(submissions.loc[submissions["state"] == "accepted", "hit_key"])
     open_places = 0
     for hit in hits:
+        if hit.state != "open":
+            continue
         used = int(taken.get(hit.key, 0))
-        open_places += max(0, hit.redundancy - used)
-        if used >= hit.redundancy and hit.state != "complete":
-            fee = platform.fees.fee_minor(hit.pay_minor, redundancy=hit.redundancy)
-            tx.budget.settle(context.campaign_id, hit.key, used * (hit.pay_minor + fee))
-            tx.work.set_hit(hit.key, state="complete")
+        full = used >= hit.redundancy
+        if not full and (hit.key in under_way or _is_open(platform, hit)):
+            open_places += hit.redundancy - used
+            continue
+        fee = platform.fees.fee_minor(hit.pay_minor, redundancy=hit.redundancy)
+        tx.budget.settle(context.campaign_id, hit.key, used * (hit.pay_minor + fee))
+        tx.work.set_hit(hit.key, state="complete" if full else "closed")
     return open_places
+
+
+def _is_open(platform: Platform, hit: HitRecord) -> bool:
+    remote = platform.find(hit.key)
+    return remote is not None and remote.is_open
 
 
 def _batched(source: Iterable[RemoteSubmission], size: int) -> Iterator[tuple[RemoteSubmission, ...]]:

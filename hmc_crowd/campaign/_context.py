@@ -1,4 +1,4 @@
-"""What every step of a campaign holds in its hands: store, clock, identifiers, randomness, the key of the pseudonyms."""
+"""What every step of a campaign holds in its hands: store, clock, randomness, the key of the pseudonyms."""
 
 from __future__ import annotations
 
@@ -70,12 +70,6 @@ class Context:
     def settings(self) -> dict[str, Any]:
         """Return the campaign's settings."""
         return dict(self.record().settings)
-
-    def remember(self, **values: Any) -> None:
-        """Add values to the campaign's settings."""
-        with self.store.begin() as tx:
-            record = tx.campaigns.get(self.name)
-            tx.campaigns.save_settings(self.campaign_id, {**record.settings, **values})
 
     def aspects(self) -> list[AspectRecord]:
         """Return the campaign's questions, in the order of creation."""

@@ -104,6 +104,7 @@ def add_effort(context: Context, source: Any) -> int:
     columns = ["item", "seconds", "share", "setup_s", "p90_s", "model_version"]
     with context.store.begin() as tx:
         count = tx.frames.put(context.campaign_id, "efforts", frame[columns])
+        _remember(context, tx, given=True)
         context.log(tx, "effort given", items=count)
     return count
 
@@ -128,6 +129,7 @@ def estimate(context: Context, model: EffortModel | None = None) -> EffortEstima
     frame["model_version"] = name
     with context.store.begin() as tx:
         tx.frames.put(context.campaign_id, "efforts", frame)
+        _remember(context, tx, given=False)
         context.log(tx, "effort estimated", model=name, total_s=float(frame["seconds"].sum()))
     return EffortEstimate(
         items=len(frame),
@@ -138,6 +140,12 @@ def estimate(context: Context, model: EffortModel | None = None) -> EffortEstima
         setup_s=float(frame["setup_s"].median()),
         notes=tuple(notes),
     )
+
+
+def _remember(context: Context, tx: Transaction, *, given: bool) -> None:
+    """Keep whether the efforts are the user's own, so that a run does not replace them."""
+    settings = tx.campaigns.get(context.name).settings
+    tx.campaigns.save_settings(context.campaign_id, {**settings, "effort_given": given})
 
 
 def _group_table(context: Context, tx: Transaction, items: pd.DataFrame) -> pd.DataFrame:

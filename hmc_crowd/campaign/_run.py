@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hmc_crowd._base.money import Money
 from hmc_crowd.errors import InputError
 from hmc_crowd.platform import Rehearsal
 
 if TYPE_CHECKING:
     from hmc_crowd.campaign._campaign import Campaign
     from hmc_crowd.campaign._context import Progress
-    from hmc_crowd.campaign._labels import CampaignCertificate
     from hmc_crowd.platform import Platform
     from hmc_crowd.simulation import Crowd
 
@@ -24,13 +24,18 @@ class RunResult:
 
     state: str
     rounds: int
-    certificate: CampaignCertificate | None
+    agreement_at_least: float | None
+    human_share: float
     spent_minor: int
     currency: str
 
     def __str__(self) -> str:
-        promise = f"; {self.certificate}" if self.certificate else ""
-        return f"{self.state.replace('_', ' ')} after {self.rounds} rounds{promise}"
+        at_least = self.agreement_at_least
+        promise = "" if at_least is None else f"; at least {at_least:.2%} of the labels agree with our people"
+        return (
+            f"{self.state.replace('_', ' ')} after {self.rounds} round{'s' if self.rounds != 1 else ''}{promise}; "
+            f"people saw {self.human_share:.1%}; {Money(self.spent_minor, self.currency)} committed"
+        )
 
 
 def run(
@@ -48,39 +53,49 @@ def run(
     if crowd is not None and not isinstance(platform, Rehearsal):
         raise InputError(f"platform {platform.name!r} takes no simulated workers; use 'local', or leave crowd out")
     say = progress or (lambda *_: None)
-    certificate = None
+    # A run that was killed after collecting left answers that no label knows of yet.
+    _evaluate(campaign, method)
     for number in range(max_rounds):
         status = campaign.status()
-        if status.open_places == 0 and status.next_step != "publish":
-            if status.satisfied:
-                break
-            if not status.has_effort or status.round:
+        if status.satisfied and not status.open_places:
+            return _result(campaign, "satisfied")
+        if status.next_step in {"items", "predictions", "effort", "plan"}:
+            if not status.effort_given:
                 campaign.estimate_effort()
             say("planning", number + 1, max_rounds)
             campaign.plan(**plan)
         campaign.publish(platform, dry_run=False, progress=progress, **publish)
+        worked = 0
         if crowd is not None and isinstance(platform, Rehearsal):
             say("simulated people at work", number + 1, max_rounds)
-            platform.rehearse(crowd)
+            worked = platform.rehearse(crowd)
         collected = campaign.collect(platform, progress=progress)
-        certificate = _evaluate(campaign, method)
-        if collected.open_places and crowd is None:
-            return _result(campaign, "waiting", certificate)
+        _evaluate(campaign, method)
+        if collected.open_places and not worked:
+            return _result(campaign, "waiting")
         campaign.learn()
-    state = "satisfied" if campaign.status().satisfied else "out_of_rounds"
-    return _result(campaign, state, certificate)
+    return _result(campaign, "satisfied" if campaign.status().satisfied else "out_of_rounds")
 
 
-def _evaluate(campaign: Campaign, method: str) -> CampaignCertificate | None:
+def _evaluate(campaign: Campaign, method: str) -> None:
+    """Check, aggregate and certify what has come in so far."""
     status = campaign.status()
     if status.answers == 0:
-        return None
+        return
     if status.gold:
         campaign.check_gold()
     campaign.aggregate(method=method)
-    return campaign.certify() if campaign.status().audited else None
+    if status.audited:
+        campaign.certify()
 
 
-def _result(campaign: Campaign, state: str, certificate: CampaignCertificate | None) -> RunResult:
+def _result(campaign: Campaign, state: str) -> RunResult:
     status = campaign.status()
-    return RunResult(state, status.round, certificate, status.reserved_minor + status.settled_minor, status.currency)
+    return RunResult(
+        state=state,
+        rounds=status.round,
+        agreement_at_least=status.agreement_at_least,
+        human_share=(status.people + status.audited) / max(1, status.items - status.gold),
+        spent_minor=status.reserved_minor + status.settled_minor,
+        currency=status.currency,
+    )

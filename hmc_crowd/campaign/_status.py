@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.money import Money
 from hmc_crowd.campaign._publish import work_left
@@ -25,6 +25,7 @@ class Status:
     predictions: int
     gold: int
     has_effort: bool
+    effort_given: bool
     people: int
     audited: int
     hits: int
@@ -85,6 +86,7 @@ def status(context: Context) -> Status:
         predictions=counted["predictions"],
         gold=counted["gold"],
         has_effort=bool(items) and counted["efforts"] == items,
+        effort_given=bool(record.settings.get("effort_given", False)),
         people=plan.header["counts"]["people"] if plan else 0,
         audited=plan.header["counts"]["audit"] if plan else 0,
         hits=len(hits),
@@ -97,7 +99,7 @@ def status(context: Context) -> Status:
         reserved_minor=budget.reserved_minor,
         settled_minor=budget.settled_minor,
         currency=str(record.settings["currency"]),
-        agreement_at_least=certificates[-1]["agreement_at_least"] if certificates else None,
+        agreement_at_least=_certified(certificates, plan.round if plan else 0),
         needs_human=tuple(
             f"{intent.operation} {intent.key}: {(intent.result or {}).get('question', 'look at the platform')}"
             for intent in intents
@@ -106,6 +108,12 @@ def status(context: Context) -> Status:
         next_step="",
     )
     return replace(draft, next_step=_next_step(draft, published=bool(this_round), unsent=unsent))
+
+
+def _certified(certificates: list[dict[str, Any]], round_: int) -> float | None:
+    """Return this round's bound; one of an earlier round says nothing of this plan."""
+    bounds = [each["agreement_at_least"] for each in certificates if each["round"] == round_]
+    return float(bounds[-1]) if bounds else None
 
 
 def _next_step(status: Status, *, published: bool, unsent: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +11,8 @@ import typer
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from hmc_crowd._base.money import Money
     from hmc_crowd.campaign import Campaign
 
@@ -60,11 +63,17 @@ def open_campaign(database: str, name: str | None) -> Campaign:
     return Campaign.open(database, name)
 
 
-def connect(platform: str, workplace: str | None) -> Any:
-    """Connect to the platform that a command speaks of."""
+@contextmanager
+def connect(platform: str, workplace: str | None) -> Iterator[Any]:
+    """Connect to the platform that a command speaks of, and let go of it at the end."""
     from hmc_crowd.platform import find_platform
 
-    return find_platform(platform, workplace)
+    place: Any = find_platform(platform, workplace)
+    try:
+        yield place
+    finally:
+        # The port does not ask for a close(); adapters that hold a connection have one.
+        getattr(place, "close", lambda: None)()
 
 
 def count_or_share(text: str | None, *, name: str) -> int | float | None:

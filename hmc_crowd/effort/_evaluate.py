@@ -160,7 +160,7 @@ def evaluate_model(
     asked = list(model.quantiles) if coverage else []
     parts, held, within = [], [], np.zeros(len(asked))
     for train, test in _splits(len(target), folds, groups, model.seed):
-        fitted = type(model)(**model.get_params()).fit(_take(rows, train), target[train])
+        fitted = type(model)(**{**model.get_params(), "quantiles": tuple(asked)}).fit(_take(rows, train), target[train])
         low, high = (fitted.min_s_, fitted.max_s_) if scaling == "train" else (target.min(), target.max())
         predicted = fitted.predict(_take(rows, test))
         share = (target[test] - low) / (high - low)

@@ -53,9 +53,10 @@ class EffortModel:
     max_features : int, default 8
         Features tried per split (at most those there are); the source's number.
     min_samples_leaf : int, default 1
-        Fewest rows in a leaf; larger makes a smaller file and smoother quantiles.
+        Fewest rows in a leaf of the mean's trees (a forest's quantiles come from leaves of at least twenty rows).
     quantiles : sequence of float, default (0.5, 0.9)
-        Quantiles in (0, 1) that are evaluated; boosted trees can predict only these, a forest any.
+        Quantiles in (0, 1) that are evaluated; boosted trees can predict only these, a forest any. ``()`` learns no
+        spread, in half the time.
     features : str, sequence of str or None, default None
         Columns to use: a group (``"D"``, ``"W"``, ``"T"``, ``"D+W"``), a list of names, or None for all columns of
         ``X``.

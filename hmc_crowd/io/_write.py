@@ -192,13 +192,18 @@ def _python_values(column: pd.Series[Any]) -> list[Any]:
 
 
 def _plain_times(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a copy whose times are ISO 8601 text."""
+    """Return a copy whose times are ISO 8601 text, no finer than they need."""
+    import numpy as np
     import pandas as pd
 
     copy = frame.copy(deep=False)
     for name in copy.columns:
-        if isinstance(copy[name].dtype, pd.DatetimeTZDtype) or copy[name].dtype.kind == "M":
-            copy[name] = copy[name].map(lambda time: time.isoformat(), na_action="ignore").astype(object)
+        aware = isinstance(copy[name].dtype, pd.DatetimeTZDtype)
+        if aware or copy[name].dtype.kind == "M":
+            times = (copy[name].dt.tz_convert(None) if aware else copy[name]).to_numpy().astype("datetime64[us]")
+            whole = not np.any(times.astype("int64")[~np.isnat(times)] % 1_000_000)
+            written = np.datetime_as_string(times, unit="s" if whole else "us", timezone="UTC" if aware else "naive")
+            copy[name] = pd.Series(written, index=copy.index, dtype=object).mask(np.isnat(times), None)
     return copy
 
 

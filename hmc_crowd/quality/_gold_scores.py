@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from hmc_crowd.aggregation._codes import Repeats, encode  # because repeated and missing answers follow one rule
+from hmc_crowd.aggregation._gold import gold_table  # because gold is read in one way
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def gold_answers(answers: pd.DataFrame, gold: Any, *, repeats: Repeats) -> tuple
 
     The label set is what the answers and the gold hold together: a gold label that nobody gave is just missed by all.
     """
-    if gold is None or len(gold) == 0:
+    if gold is None or len(gold_table(gold)) == 0:
         raise InputError("gold is empty; give at least one item with a known label")
     coded = encode(answers, gold, repeats=repeats, extend_labels=True)
     return coded, np.flatnonzero(coded.gold[coded.task] >= 0)

@@ -111,8 +111,8 @@ class Table:
         ISO code for columns that end in ``_minor``.
     folded : bool, default False
         Show the table closed, behind its title: for long ones that a chart sums up.
-    head : str, optional
-        Column whose cells are the headings of their rows; default the first one.
+    merged : int, default 0
+        So many leading columns say a repeated value once, for all of its rows. Only on the page.
 
     Examples
     --------
@@ -129,17 +129,12 @@ class Table:
     columns: Mapping[str, Column] = field(default_factory=dict)
     currency: str = ""
     folded: bool = False
-    head: str | None = None
+    merged: int = 0
 
     @property
     def shown_columns(self) -> dict[str, Column]:
         """Name and presentation of each column, in the frame's order."""
         return columns_of(self.frame, self.columns, currency=self.currency)
-
-    @property
-    def head_column(self) -> str:
-        """Name of the column whose cells head their rows."""
-        return self.head if self.head is not None else str(self.frame.columns[0])
 
     def rows(self) -> list[dict[str, Any]]:
         """Return all rows as plain values."""
@@ -149,16 +144,21 @@ class Table:
             for row in self.frame.itertuples(index=False, name=None)
         ]
 
-    def shown_rows(self) -> Iterator[list[tuple[str, Column, Any, str, str]]]:
-        """Yield the first rows as (name, column, value, text, style), long texts cut."""
-        columns = self.shown_columns
-        for row in self.frame.head(ROWS_SHOWN).itertuples(index=False, name=None):
+    def shown_rows(self) -> Iterator[list[Cell]]:
+        """Yield the cells of the first rows, long texts cut; a cell that one above it stands for is left out."""
+        columns = list(self.shown_columns.values())
+        rows = list(self.frame.head(ROWS_SHOWN).itertuples(index=False, name=None))
+        for at, row in enumerate(rows):
             cells = []
-            for (name, column), value in zip(columns.items(), row, strict=True):
-                text = shown(value, column)
-                if len(text) > CHARACTERS_SHOWN:
-                    text = text[:CHARACTERS_SHOWN].rstrip() + " …"
-                cells.append((name, column, plain(value), text, _style(column, text)))
+            for i, (column, value) in enumerate(zip(columns, row, strict=True)):
+                span = 1
+                if i < self.merged:
+                    if at and rows[at - 1][: i + 1] == row[: i + 1]:
+                        continue
+                    span = next(
+                        (n for n in range(1, len(rows) - at) if rows[at + n][: i + 1] != row[: i + 1]), len(rows) - at
+                    )
+                cells.append(_cell(column, value, head=i == 0, span=span))
             yield cells
 
     @property
@@ -281,6 +281,27 @@ class Document:
                 for key, table in self.tables.items()
             },
         }
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What the page prints in one place of a table."""
+
+    text: str
+    value: Any
+    style: str
+    head: bool
+    span: int
+
+
+def _cell(column: Column, value: Any, *, head: bool, span: int) -> Cell:
+    text = shown(value, column)
+    if len(text) > CHARACTERS_SHOWN:
+        text = text[:CHARACTERS_SHOWN].rstrip() + " …"
+    kept = plain(value)
+    style = _style(column, text) + (" flag-yes" if column.kind == "flag" and kept else "")
+    number = isinstance(kept, (int, float)) and not isinstance(kept, bool)
+    return Cell(text, kept if number else None, style, head, span)
 
 
 def _style(column: Column, text: str) -> str:

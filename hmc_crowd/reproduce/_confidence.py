@@ -28,7 +28,9 @@ def table_3(data: HmcevalData) -> Table:
         rows.append((method, "accuracy of the top half", printed[1], float(top_k_accuracy(confidence, correct))))
     absent = [method for method in paper.TABLE_3 if method not in data.confidences]
     note = f"Not published, so not measured: {', '.join(absent)}." if absent else ""
-    return compared_table("table_3", "Table 3: quality of the confidence", compared(rows, "run", "metric"), note)
+    return compared_table(
+        "table_3", "Table 3: quality of the confidence", compared(rows, "run", "metric"), note, merged=1
+    )
 
 
 def figure_4(data: HmcevalData) -> tuple[Table, Chart]:

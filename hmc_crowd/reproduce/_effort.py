@@ -59,6 +59,7 @@ def table_4(shuffled: dict[str, EffortScores]) -> Table:
         "Random forest, 100 trees, 8 features per split, 5 shuffled folds, seed 397; time scaled to [0, 1] over "
         "all rows, as the authors did. The paper's changes come from its rounded numbers, so the change of a "
         "small error is rough.",
+        merged=1,
     )
 
 
@@ -74,6 +75,7 @@ def worker_disjoint(shuffled: dict[str, EffortScores], apart: dict[str, EffortSc
         compared(rows, "run", "metric"),
         "R² over all held-out dialogues together. The approval-rate ranking nearly names the worker; folds that "
         "share no worker show what is left for new ones.",
+        merged=1,
     )
 
 
@@ -94,6 +96,7 @@ def table_5(data: HmcevalData) -> Table:
         "Table 5: features and time",
         frame,
         "** p < .001, * p < .05. 6,000 dialogues, one time each.",
+        merged=1,
         feature=Column("Feature"),
         metric=Column("Correlation"),
         paper_stars=Column("Paper, stars"),
@@ -148,6 +151,7 @@ def figure_5(data: HmcevalData, efforts: dict[str, NDArray[np.float64]]) -> tupl
         "Trained on 4,801 dialogues, routed the 5,673 responses of the other 1,199. The paper's column is its "
         "table 2, made with effort that the authors predicted. Its time is scaled to [0, 1] first, which takes "
         "the shortest time off every dialogue; the share of the seconds as logged stands below.",
+        merged=2,
         run=Column("Features"),
         trade_off=Column("Trade-off", "number", 1),
     )

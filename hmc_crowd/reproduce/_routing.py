@@ -102,7 +102,7 @@ def _runs_table(key: str, title: str, runs: dict[str, Run], printed: dict[str, t
         for name, run in runs.items()
         for i, metric in enumerate(paper.METRICS)
     ]
-    return compared_table(key, title, compared(rows, "run", "cap", "metric"), note)
+    return compared_table(key, title, compared(rows, "run", "cap", "metric"), note, merged=2)
 
 
 def relative_gains(runs: dict[str, Run]) -> Table:
@@ -141,6 +141,7 @@ def time_both_ways(runs: dict[str, Run]) -> Table:
         compared(rows, "run", "metric"),
         "The paper gives each response an equal part of its dialogue's time. Whoever judges one response may have "
         "to read the whole dialogue; then the plan costs far more. The truth lies between.",
+        merged=1,
     )
 
 

@@ -60,6 +60,6 @@ def compared(rows: Iterable[tuple[Any, ...]], *names: str) -> Any:
     return frame
 
 
-def compared_table(key: str, title: str, frame: Any, note: str, **columns: Column) -> Table:
+def compared_table(key: str, title: str, frame: Any, note: str, *, merged: int = 0, **columns: Column) -> Table:
     """Return the table of a frame made by `compared`."""
-    return Table(key=key, title=title, frame=frame, note=note, columns={**COMPARED, **columns})
+    return Table(key=key, title=title, frame=frame, note=note, columns={**COMPARED, **columns}, merged=merged)

@@ -23,6 +23,7 @@ __all__ = ["bulk_insert", "fetch"]
 
 _ROWS = 50_000
 _BYTES = 16 << 20
+_UNIQUE_VIOLATION = "23505"
 
 
 def bulk_insert(
@@ -106,6 +107,8 @@ def _copy(session: Session, model: type[Base], table: Any, conflict: str) -> int
     if conflict == "error":
         _copy_into(session, target.name, table)
         return len(table)
+    if conflict == "skip" and _copied_whole(session, target.name, table):
+        return len(table)
     quote = session.connection.dialect.identifier_preparer.quote
     waiting = sa.Table(
         f"hmc_load_{target.name}",
@@ -120,6 +123,20 @@ def _copy(session: Session, model: type[Base], table: Any, conflict: str) -> int
     changed = session.run(_on_conflict(move, model, table.column_names, conflict))
     session.connection.exec_driver_sql(f"DROP TABLE {quote(waiting.name)}")
     return changed
+
+
+def _copied_whole(session: Session, name: str, table: Any) -> bool:
+    """Try to copy straight into the table: mostly no row is there yet, and a conflict shows at the first that is."""
+    attempt = session.connection.begin_nested()
+    try:
+        _copy_into(session, name, table)
+    except Exception as error:
+        attempt.rollback()
+        if getattr(error, "sqlstate", None) == _UNIQUE_VIOLATION:
+            return False
+        raise
+    attempt.commit()
+    return True
 
 
 def _copy_into(session: Session, name: str, table: Any) -> None:

@@ -79,8 +79,8 @@ def platform_conformance(make: Callable[[], Platform], drive: Drive) -> Conforma
     drive : callable
         ``drive(platform, remote, hit, worker, until)`` makes a worker take the HIT and go on until he has accepted,
         submitted or returned it; it answers every question with one of its labels, returns the id of the submission,
-        and lets the platform's refusal through as `PlatformError`. The same worker's "submit" after "accept" goes on with
-        the same submission. `drive_by_door` does it for a platform with a worker's door like the workplace's.
+        and lets the platform's refusal through as `PlatformError`. The same worker's "submit" after "accept" goes on
+        with the same submission. `drive_by_door` does it for a platform with a worker's door like the workplace's.
 
     Returns
     -------

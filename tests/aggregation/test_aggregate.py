@@ -67,8 +67,9 @@ def test_ties_are_counted() -> None:
 
 
 def test_to_frame_is_a_copy(small: pd.DataFrame) -> None:
-    result = aggregate(small)
-    result.to_frame()["label"] = "changed"
+    result = aggregate(small, method="majority")
+    frame = result.to_frame()
+    frame["label"] = "changed"
     assert result.frame["label"].tolist() == ["x", "y"]
 
 

@@ -94,12 +94,12 @@ def test_times_may_be_timestamps() -> None:
 
 @pytest.mark.parametrize(("first", "second"), [("2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z"), (None, None)])
 def test_differing_repeats_at_one_moment_are_refused(first: str | None, second: str | None) -> None:
-    with pytest.raises(FrameError, match="task 'a' by 'w'.*do not say"):
+    with pytest.raises(FrameError, match=r"task 'a' by 'w'.*do not say"):
         encode(repeated(first, second))
 
 
 def test_differing_repeats_without_times_are_refused() -> None:
-    with pytest.raises(FrameError, match="task 'a' by 'w'.*no column 'submitted'"):
+    with pytest.raises(FrameError, match=r"task 'a' by 'w'.*no column 'submitted'"):
         encode(repeated(None, None).drop(columns="submitted"))
 
 

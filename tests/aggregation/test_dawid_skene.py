@@ -69,10 +69,11 @@ def test_error_columns_add_up_to_one() -> None:
 
 
 def test_error_matrices_are_found_again() -> None:
-    # 20 workers with 1,000 answers each: the standard error of a rate near .75 from 500 answers is about .02
+    # 20 workers with 1,000 answers each: the standard error of a rate near .75 from 500 answers is about .02;
+    # a majority of five at .75 is right with .896 (three, four or five of five)
     answers, truth = crowd(2, tasks=4000)
     model = DawidSkene().fit(answers)
-    assert (model.labels_.to_numpy() == truth).mean() > 0.9
+    assert (model.labels_.to_numpy() == truth).mean() > 0.88
     assert np.abs(model.skills_ - 0.75).max() < 0.08
 
 
@@ -84,7 +85,7 @@ def test_a_worker_who_always_lies_is_as_good_as_one_who_never_does() -> None:
 
 
 def test_gold_teaches_the_error_matrices() -> None:
-    # The majority of three lies together about half of the tasks; gold on 30 tasks shows who lies.
+    # Two of three lie about every task: the majority is always wrong; gold on 30 of 200 tasks shows who lies.
     rng = np.random.default_rng(4)
     truth = rng.integers(0, 2, 200)
     said = {"liar1": 1 - truth, "liar2": 1 - truth, "honest": truth}

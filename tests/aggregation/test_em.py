@@ -43,7 +43,7 @@ def slow(coded: CodedAnswers, pseudo: np.ndarray, steps: int) -> tuple[np.ndarra
         joint = np.empty((n_tasks, k))
         for t in range(n_tasks):
             for true in range(k):
-                factors = [errors[w, l, true] ** cube[t, w, l] for w in range(n_workers) for l in range(k)]
+                factors = [errors[w, a, true] ** cube[t, w, a] for w in range(n_workers) for a in range(k)]
                 joint[t, true] = share[true] * np.prod(factors)
             if coded.gold[t] >= 0:
                 joint[t] *= np.eye(k)[coded.gold[t]]

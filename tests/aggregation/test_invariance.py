@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hmc_crowd.aggregation import DawidSkene, MajorityVote
 
-QUICK = settings(max_examples=60, deadline=None)
+QUICK = settings(max_examples=40, deadline=None)
 
 
 @st.composite

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
 
 from hmc_crowd.aggregation import DawidSkene, MajorityVote
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # name: (crowd-kit MajorityVote, crowd-kit DawidSkene). crowd-kit counts repeated answers, so repeats="all" here.
 # Within .01: MajorityVote differs by how ties fall (181 of sp's 4,999 tasks are tied, 50 of s4_dog's 807, 47 of

@@ -176,7 +176,9 @@ def measure(kind: str, frame: pd.DataFrame, repeats: int) -> list[tuple[str, str
         (f"{kind}: add_answers / {name}", f"{max(ours) / max(plain):.2f} (target 0.50)"),
     ]
     if server:
-        rows.append((f"{kind}: add_answers / COPY of ready text", f"{max(ours) / max(server):.2f} ({max(server):,.0f}/s)"))
+        rows.append(
+            (f"{kind}: add_answers / COPY of ready text", f"{max(ours) / max(server):.2f} ({max(server):,.0f}/s)")
+        )
     rows.append((f"{kind}: the same answers again (all skipped)", f"{max(again):,.0f} answers/s"))
     return rows
 

@@ -70,15 +70,16 @@ def test_quantiles_rise_with_q_and_one_q_gives_a_vector(kind, timed):
 
 
 def test_forest_quantiles_hold_on_new_rows():
-    # 600 new rows: the standard error of a coverage near .9 is .012, near .5 .02; allow about 4 of them for the model.
-    draw = np.random.default_rng(3)
-    turns = draw.uniform(1, 10, 1600)
-    seconds = 10 + turns * draw.lognormal(1.5, 0.5, 1600)
-    model = EffortModel(n_estimators=50, min_samples_leaf=10).fit({"turns": turns[:1000]}, seconds[:1000])
-    spread = model.predict_quantile({"turns": turns[1000:]}, [0.5, 0.9])
-    covered = (seconds[1000:, None] <= spread).mean(axis=0)
-    assert covered[0] == pytest.approx(0.5, abs=0.08)
-    assert covered[1] == pytest.approx(0.9, abs=0.05)
+    # Five times 600 new rows: standard errors .0055 near .9 and .009 near .5; the rest of the margin is the model's bias.
+    covered = []
+    for seed in range(5):
+        draw = np.random.default_rng(seed)
+        turns = draw.uniform(1, 10, 1600)
+        seconds = 10 + turns * draw.lognormal(1.5, 0.5, 1600)
+        model = EffortModel(n_estimators=20).fit({"turns": turns[:1000]}, seconds[:1000])
+        spread = model.predict_quantile({"turns": turns[1000:]}, [0.1, 0.5, 0.9])
+        covered.append((seconds[1000:, None] <= spread).mean(axis=0))
+    assert np.mean(covered, axis=0) == pytest.approx([0.1, 0.5, 0.9], abs=0.03)
 
 
 def test_boosted_trees_know_only_the_quantiles_they_were_fitted_for(timed):
@@ -86,6 +87,14 @@ def test_boosted_trees_know_only_the_quantiles_they_were_fitted_for(timed):
     X, seconds = timed
     with pytest.raises(InputError, match=r"q is 0.75, .* fitted for \(0.5, 0.9\)"):
         small("xgboost").fit(X, seconds).predict_quantile(X, 0.75)
+
+
+def test_without_quantiles_no_spread_is_learnt(kind, timed):
+    X, seconds = timed
+    model = small(kind, quantiles=()).fit(X, seconds)
+    assert np.array_equal(model.predict(X), small(kind).fit(X, seconds).predict(X))
+    with pytest.raises(InputError, match="and fit again"):
+        model.predict_quantile(X, 0.5)
 
 
 def test_columns_are_found_by_name_in_any_order(kind, timed):
@@ -197,7 +206,7 @@ def test_a_failed_fit_leaves_the_old_model_whole(timed):
         ({"X": np.zeros(12)}, InputError, r"X has shape \(12,\)"),
         ({"X": 5}, FrameError, "X is a int; give a pandas, polars or pyarrow table"),
         ({"weight": [0.0] * 12}, InputError, "sample_weight is 0 everywhere"),
-        ({"weight": [1.0]}, InputError, "sample_weight has 1 rows"),
+        ({"weight": [1.0]}, InputError, "has 12 rows but sample_weight has 1"),
         ({"kind": "forest"}, InputError, "kind is 'forest'; use 'random_forest' or 'xgboost'"),
         ({"kind": ["forest"]}, InputError, "kind is"),
         ({"n_estimators": 0}, InputError, "n_estimators is 0"),

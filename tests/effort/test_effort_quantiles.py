@@ -35,7 +35,7 @@ def test_weights_of_shared_leaves_by_hand():
 
 
 def test_row_weights_by_hand():
-    # Leaf 2 of both trees; in tree 1 rows 30 (weight 3) and 20 (1): 3/4, 1/4; in tree 2 10 (1), 30 (3), 20 (1): .2, .6, .2.
+    # Leaf 2 of both trees; in tree 1 rows 30 (weight 3) and 20 (1): 3/4, 1/4; in tree 2 also 10 (1): .2, .6, .2.
     # Mean: 10 -> .1, 20 -> .225, 30 -> .675; cumulated .1, .325, 1.
     got = quantiles(LEAVES, TIMES, [[2, 2]], [0.1, 0.11, 0.32, 0.33], weight=[1, 1, 3, 1])
     assert got.tolist() == [[10, 20, 20, 30]]

@@ -135,6 +135,7 @@ def test_a_file_that_does_not_fit_together_is_refused(forest, monkeypatch, chang
         EffortModel.from_bytes(rewritten(forest, monkeypatch, **change))
 
 
+@pytest.mark.parametrize("part", ["model", "spread"])
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
@@ -145,8 +146,8 @@ def test_a_file_that_does_not_fit_together_is_refused(forest, monkeypatch, chang
         ("feature", -9, "a feature that does not exist"),
     ],
 )
-def test_a_tampered_tree_is_refused_before_it_can_crash(forest, field, value, words):
-    tree = forest._core.model.estimators_[2].tree_
+def test_a_tampered_tree_is_refused_before_it_can_crash(forest, part, field, value, words):
+    tree = getattr(forest._core, part).estimators_[2].tree_
     state = tree.__getstate__()
     state["nodes"] = state["nodes"].copy()
     state["nodes"][field][0] = value

@@ -20,7 +20,7 @@ from hmc_crowd.errors import FrameError, InputError
 
 def test_scores_by_hand():
     # Errors 0, .5, -.25 -> squares 0, .25, .0625: MSE .3125 / 3; MAE .75 / 3 = .25.
-    # Truth 0, 1, .5: mean .5, squares .25, .25, 0 -> .5 / 3; R2 = 1 - .3125 / .5 = .375. In seconds everything times 40.
+    # Truth 0, 1, .5: mean .5, squares .25, .25, 0 -> .5 / 3; R2 = 1 - .3125 / .5 = .375. In seconds all times 40.
     truth, guess = np.array([0.0, 1.0, 0.5]), np.array([0.0, 0.5, 0.75])
     scores = regression_scores(truth, guess, 10 + 40 * truth, 10 + 40 * guess)
     assert (scores.n, scores.mse, scores.mae, scores.r2) == pytest.approx((3, 0.3125 / 3, 0.25, 0.375))
@@ -49,8 +49,8 @@ def test_evaluate_agrees_with_scikit_learn(timed):
 
 
 def test_the_scale_comes_from_the_training_fold_by_default():
-    # One time of 1000 s among 10 to 59 s. In the fold that holds it out the training maximum is below 60, so its true share
-    # is near 20; on the scale of all rows it is 1.
+    # One time of 1000 s among 10 to 59 s. In the fold that holds it out the training maximum is below 60, so its true
+    # share is near 20; on the scale of all rows it is 1.
     X, seconds = {"turns": np.arange(50.0)}, np.arange(10.0, 60.0)
     seconds[30] = 1000.0
     model = EffortModel(n_estimators=5)
@@ -91,7 +91,7 @@ def test_groups_are_never_on_both_sides(monkeypatch, timed):
 
 
 def test_a_feature_that_names_the_worker_helps_only_while_workers_return():
-    # 40 workers of quite different speed, whose number says nothing about it: known workers can be looked up, new ones not.
+    # 40 workers of quite different speed, whose number says nothing about it: only known workers can be looked up.
     draw = np.random.default_rng(11)
     worker = np.repeat(np.arange(40), 10)
     speed = draw.permutation(np.linspace(0.5, 3, 40))
@@ -147,7 +147,7 @@ def test_scores_become_a_table(timed):
         ({"folds": 1}, "folds is 1; give a whole number from 2"),
         ({"folds": 500}, "folds is 500"),
         ({"scaling": "test"}, "scaling is 'test'"),
-        ({"groups": ["a"] * 199}, "groups has 199 rows"),
+        ({"groups": ["a"] * 199}, "has 200 rows but groups has 199"),
         ({"groups": ["a"] * 100 + ["b"] * 100}, "groups has 2 different values but folds is 5"),
         ({"groups": [None] * 200}, "groups has missing values"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -16,9 +17,39 @@ if TYPE_CHECKING:
     from hmc_crowd._base.clock import VirtualClock
 
 
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated SQLite file, to be copied."""
+    file = tmp_path_factory.mktemp("template") / "store.db"
+    open_store(file, create=True).close()
+    return file
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres_server: str) -> str:
+    """A migrated PostgreSQL database, to be copied."""
+    import psycopg
+
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE store_template")
+    open_store(postgres_server.replace("/postgres?", "/store_template?"), create=True).close()
+    return "store_template"
+
+
 @pytest.fixture
-def store(database_url: str, clock: VirtualClock, tmp_path: Path) -> Iterator[Store]:
-    with open_store(database_url, create=True, clock=clock, artefacts=tmp_path / "artefacts", large=1000) as opened:
+def store(database_url: str, clock: VirtualClock, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Store]:
+    """A new store in the database of `database_url`; frames above 1,000 rows are artefacts."""
+    if database_url.startswith("sqlite"):
+        shutil.copy(request.getfixturevalue("sqlite_template"), tmp_path / "store.db")
+    else:
+        import psycopg
+
+        template = request.getfixturevalue("postgres_template")
+        name = "test" + database_url.partition("/test")[2].partition("?")[0]
+        with psycopg.connect(request.getfixturevalue("postgres_server"), autocommit=True) as connection:
+            connection.execute(f"DROP DATABASE {name}")
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+    with open_store(database_url, clock=clock, artefacts=tmp_path / "artefacts", large=1000) as opened:
         yield opened
 
 
