@@ -14,11 +14,10 @@ from hmc_crowd_local._door import Door
 from hmc_crowd_local._platform import LocalPlatform
 from hmc_crowd_local._records import AnswerRecord, HitRecord, SubmissionRecord
 from hmc_crowd_local._rehearse import rehearse_desk
-from hmc_crowd_local._states import TRANSITIONS, Action, next_state
+from hmc_crowd_local._states import Action, next_state
 from hmc_crowd_local._timing import PageEvent
 
 __all__ = [
-    "TRANSITIONS",
     "Action",
     "AnswerRecord",
     "Desk",

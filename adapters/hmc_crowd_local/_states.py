@@ -12,7 +12,7 @@ from types import MappingProxyType
 from hmc_crowd.errors import PlatformError
 from hmc_crowd.platform import SubmissionState
 
-__all__ = ["FREE", "TRANSITIONS", "Action", "next_state"]
+__all__ = ["Action", "next_state"]
 
 
 class Action(StrEnum):

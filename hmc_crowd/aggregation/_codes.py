@@ -114,7 +114,7 @@ def encode(
     label, label_set = _label_codes(used["label"], labels, rows=np.flatnonzero(present))
     if extend_labels and labels is None and gold is not None:
         label, label_set = _with_gold_labels(label, label_set, gold)
-    order = _stable_order(task, worker, label, sizes=(len(tasks), len(workers), len(label_set)))
+    order = _canonical_order(task, worker, label, sizes=(len(tasks), len(workers), len(label_set)))
     times = used["submitted"] if "submitted" in used.columns else None
     keep = drop_repeats(task, worker, label, order=order, times=times, rule=repeats, names=(tasks, workers))
     without = _tasks_without_label(answers, present, tasks)
@@ -165,7 +165,7 @@ def _with_gold_labels(
     return coded(union, labels)[codes], union
 
 
-def _stable_order(
+def _canonical_order(
     task: NDArray[np.intp], worker: NDArray[np.intp], label: NDArray[np.intp], *, sizes: tuple[int, int, int]
 ) -> NDArray[np.intp]:
     """Return the order by (task, worker, label): the one order that no permutation of the rows changes."""
@@ -173,7 +173,7 @@ def _stable_order(
         key = (task * sizes[1] + worker) * sizes[2] + label
         if bool((key[1:] >= key[:-1]).all()):
             return np.arange(len(key))
-        return np.argsort(key, kind="stable")
+        return np.argsort(key)  # rows with equal keys are equal answers: which comes first does not matter
     return np.lexsort((label, worker, task))
 
 

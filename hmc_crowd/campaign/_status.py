@@ -32,6 +32,7 @@ class Status:
     open_places: int
     submissions: int
     answers: int
+    human_s: float
     labels: int
     tied: int
     work_left: int
@@ -74,7 +75,7 @@ def status(context: Context) -> Status:
         redundancy = int(record.settings.get("redundancy", 1))
         left = len(work_left(context, tx, plan.id, redundancy)) if plan else 0
         counted = {kind: tx.frames.count(cid, kind) for kind in ("predictions", "gold", "efforts")}
-        answers = len(tx.work.answers(cid))
+        answers = tx.work.answers(cid)
     taken = submissions[submissions["state"].isin(["submitted", "approved", "rejected"])].groupby("hit_key").size()
     open_places = sum(max(0, hit.redundancy - int(taken.get(hit.key, 0))) for hit in hits if hit.state == "open")
     unsent = sum(intent.state in {"planned", "sent"} for intent in intents)
@@ -92,7 +93,8 @@ def status(context: Context) -> Status:
         hits=len(hits),
         open_places=open_places,
         submissions=len(submissions),
-        answers=answers,
+        answers=len(answers),
+        human_s=float(answers["seconds"].sum()),
         labels=len(labels),
         tied=int(labels["tied"].astype(bool).sum()),
         work_left=left,

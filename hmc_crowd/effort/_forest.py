@@ -22,7 +22,7 @@ __all__: list[str] = []
 
 _CHUNK = 512
 # Leaves of the mean's forest may hold one row, and a handful of rows knows no tail. On the published data P90 of such
-# trees has a pinball loss 3 to 9 % above that of leaves of twenty and covers as little as .857 of the times of new
+# trees has a pinball loss 3 to 10 % above that of leaves of twenty and covers as little as .857 of the times of new
 # workers (.877 with twenty); on a single feature, where all trees are alike, it covers .71 (.88).
 _SPREAD_LEAF = 20
 

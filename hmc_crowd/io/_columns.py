@@ -1,4 +1,4 @@
-"""How one column becomes text, numbers or times, without surprises.
+"""How one column becomes text or numbers, without surprises.
 
 Text stays as written: "007" keeps its zeros, "NA" is two letters. An integer becomes its digits (7 and 7.0 are "7").
 Only empty cells and nulls are missing. Each function returns a new column or names the rows that are wrong.
@@ -7,7 +7,6 @@ Only empty cells and nulls are missing. Each function returns a new column or na
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,13 +19,12 @@ if TYPE_CHECKING:
 
     from hmc_crowd.io._where import Where
 
-__all__ = ["feature_column", "number_column", "text_column", "time_column", "whole_column"]
+__all__ = ["feature_column", "known_strings", "missing_cells", "number_column", "text_column", "whole_column"]
 
 # Above this, floats skip integers: an id that went through a float may have become another id.
 _EXACT = 2.0**53
 _NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,17})")
-_ZONE = r"[Tt ]\d{2}.*(?:[Zz]|[+-]\d{2}(?::?\d{2})?)$"
 _SNIFFED = 100
 
 
@@ -116,6 +114,21 @@ def _encodable(text: str) -> bool:
     return True
 
 
+def known_strings(frame: pd.DataFrame) -> pd.DataFrame:
+    """Give object columns of nothing but text and nulls the text type of pandas, which is checked without loops."""
+    import pandas as pd
+
+    columns: dict[str, Any] = {}
+    for name in frame.columns:
+        columns[name] = frame[name]
+        if frame[name].dtype == object and pd.api.types.infer_dtype(frame[name], skipna=True) == "string":
+            try:
+                columns[name] = pd.Series(frame[name].tolist())
+            except UnicodeEncodeError:
+                continue  # half a character: named later, with its row, where the column is used
+    return pd.DataFrame(columns)
+
+
 def number_column(
     series: pd.Series[Any],
     name: str,
@@ -151,9 +164,17 @@ def _numbers(series: pd.Series[Any]) -> tuple[NDArray[np.float64], NDArray[np.bo
         numbers = series.to_numpy(dtype=np.float64)
         return numbers, np.isnan(numbers)
     cells = series.astype(object).to_numpy()
-    missing = _missing(series, cells)
+    missing = missing_cells(series, cells)
     numbers = np.full(len(cells), np.nan)
-    numbers[~missing] = [_number(cell) for cell in cells[~missing]]
+    filled = cells[~missing]
+    try:
+        # Python's own reading of each cell: exact to the last bit, where pandas' may be one off.
+        numbers[~missing] = filled.astype(np.float64)
+        if not any(isinstance(cell, str) and "_" in cell for cell in filled):
+            return numbers, missing
+    except (TypeError, ValueError):
+        pass
+    numbers[~missing] = [_number(cell) for cell in filled]
     return numbers, missing
 
 
@@ -202,9 +223,9 @@ def feature_column(series: pd.Series[Any], name: str, where: Where, *, untyped: 
         return None
     else:
         cells = series.astype(object).to_numpy()
-        filled = cells[~_missing(series, cells)].tolist()
+        filled = cells[~missing_cells(series, cells)].tolist()
         test = _plain_text_number if untyped else _plain_number
-        if not filled or not all(map(test, filled[:_SNIFFED])) or not all(map(test, filled)):
+        if not filled or not all(map(test, filled[:_SNIFFED])) or not all(map(test, filled[_SNIFFED:])):
             return None
         if len(filled) == len(cells) and all(_WHOLE.fullmatch(str(cell)) for cell in cells):
             return pd.Series([int(cell) for cell in cells], name=name, dtype="int64")
@@ -215,8 +236,12 @@ def feature_column(series: pd.Series[Any], name: str, where: Where, *, untyped: 
     return pd.Series(numbers, name=name)
 
 
-def _missing(series: pd.Series[Any], cells: NDArray[np.object_]) -> NDArray[np.bool_]:
+def missing_cells(series: pd.Series[Any], cells: NDArray[np.object_]) -> NDArray[np.bool_]:
     """Return which cells are null or blank."""
+    import pandas as pd
+
+    if isinstance(series.dtype, pd.StringDtype):
+        return series.fillna("").str.strip().eq("").to_numpy(dtype=bool)
     blank = np.fromiter((isinstance(cell, str) and not cell.strip() for cell in cells), dtype=bool, count=len(cells))
     gone: NDArray[np.bool_] = series.isna().to_numpy() | blank
     return gone
@@ -228,64 +253,3 @@ def _plain_text_number(cell: Any) -> bool:
 
 def _plain_number(cell: Any) -> bool:
     return isinstance(cell, int | float | np.integer | np.floating) and not isinstance(cell, bool)
-
-
-def time_column(series: pd.Series[Any], name: str, where: Where, *, assume_utc: bool) -> pd.Series[Any]:
-    """Return aware UTC times in microseconds, NaT where the cell is empty.
-
-    Raises
-    ------
-    FrameError
-        A value is no ISO 8601 time, or has no zone and ``assume_utc`` is off.
-    """
-    import pandas as pd
-
-    if isinstance(series.dtype, pd.DatetimeTZDtype):
-        aware: pd.Series[Any] = series.dt.tz_convert("UTC").astype("datetime64[us, UTC]")
-        return aware
-    if series.dtype.kind == "M":
-        if not assume_utc and series.notna().any():
-            raise _naive(series.notna().to_numpy(), series, name, where)
-        taken: pd.Series[Any] = series.dt.tz_localize("UTC").astype("datetime64[us, UTC]")
-        return taken
-    cells, written = _written_times(series)
-    filled = written.notna().to_numpy()
-    times = pd.to_datetime(written, utc=True, format="ISO8601", errors="coerce").astype("datetime64[us, UTC]")
-    wrong = filled & times.isna().to_numpy()
-    if wrong.any():
-        raise FrameError(
-            f"{where.name}: {name} must be a time such as 2026-01-31T12:00:00Z: {where.rows(wrong, cells)}; "
-            "rewrite these in ISO 8601"
-        )
-    naive = filled & ~written.str.contains(_ZONE, na=False).to_numpy(dtype=bool)
-    if naive.any() and not assume_utc:
-        raise _naive(naive, cells, name, where)
-    return times.rename(name)
-
-
-def _written_times(series: pd.Series[Any]) -> tuple[NDArray[np.object_], pd.Series[Any]]:
-    """Return the cells as given, and as ISO text (missing where the cell is empty)."""
-    import pandas as pd
-
-    cells = series.astype(object).to_numpy()
-    filled = ~_missing(series, cells)
-    if isinstance(series.dtype, pd.StringDtype):
-        texts = series.str.strip().str.replace(r"\s*UTC$", "Z", regex=True)
-        return cells, texts.where(filled, None)
-    written = [_time_text(cell) if there else None for cell, there in zip(cells, filled, strict=True)]
-    return cells, pd.Series(written, dtype=object)
-
-
-def _naive(bad: NDArray[np.bool_], cells: Any, name: str, where: Where) -> FrameError:
-    shown = [str(cell) for cell in cells]
-    return FrameError(
-        f"{where.name}: {name} has no time zone in {where.rows(bad, shown)}; "
-        "add one (Z is UTC), or pass assume_utc=True"
-    )
-
-
-def _time_text(cell: Any) -> str:
-    """Return ISO text, "?" for what is no time (a bare number has no unit)."""
-    if isinstance(cell, datetime):
-        return cell.isoformat()
-    return re.sub(r"\s*UTC$", "Z", cell.strip()) if isinstance(cell, str) else "?"

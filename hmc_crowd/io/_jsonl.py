@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd.errors import FrameError
+from hmc_crowd.io._columns import known_strings
 from hmc_crowd.io._text import scan_text
 from hmc_crowd.io._where import Raw, Where
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["jsonl_chunks"]
 
 _BOM = b"\xef\xbb\xbf"
+_DECODER = json.JSONDecoder()
 
 
 def jsonl_chunks(path: Path, *, rows: int | None) -> Iterator[Raw]:
@@ -42,7 +44,7 @@ def jsonl_chunks(path: Path, *, rows: int | None) -> Iterator[Raw]:
 def _object(path: Path, number: int, text: bytes) -> dict[str, Any]:
     """Parse one line, which must be an object."""
     try:
-        found = json.loads(text)
+        found = _DECODER.decode(text.decode())
     except json.JSONDecodeError as error:
         reason = f"{error.msg} at column {error.colno}"
     except (ValueError, RecursionError) as error:
@@ -61,4 +63,4 @@ def _raw(path: Path, records: list[dict[str, Any]], lines: list[int], start: int
         return [lines[row - start] for row in rows]
 
     # dtype=object keeps integers exact: a column with a missing value would turn to floats and lose digits above 2^53.
-    return Raw(pd.DataFrame(records, dtype=object), Where(str(path), lines=lines_of, start=start))
+    return Raw(known_strings(pd.DataFrame(records, dtype=object)), Where(str(path), lines=lines_of, start=start))

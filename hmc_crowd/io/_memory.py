@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd.errors import FrameError, InputError
+from hmc_crowd.io._columns import known_strings
 from hmc_crowd.io._forms import Form
 from hmc_crowd.io._parquet import arrow_to_pandas
 from hmc_crowd.io._where import Raw, Where
@@ -86,7 +87,8 @@ def _from_records(records: Sequence[Any], name: str) -> pd.DataFrame:
                 f"{name} holds a {type(record).__name__} in row {row} (counted from 0); every row must be a dict with "
                 "column names as keys"
             )
-    return pd.DataFrame(list(records), dtype=object)
+    frame = pd.DataFrame(list(records), dtype=object)
+    return known_strings(frame) if all(isinstance(name, str) for name in frame.columns) else frame
 
 
 def _from_dataset(dataset: Any) -> pd.DataFrame:

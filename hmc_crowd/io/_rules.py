@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hmc_crowd.errors import FrameError
-from hmc_crowd.io._columns import feature_column, number_column, text_column, time_column, whole_column
+from hmc_crowd.io._columns import feature_column, number_column, text_column, whole_column
+from hmc_crowd.io._times import time_column
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -123,7 +123,8 @@ def _write_csv(frame: pd.DataFrame, draft: Path, *, delimiter: str, safe: bool) 
             if safe:
                 text[column] = text[column].map(_guarded)
             # Python's csv leaves a lone carriage return unquoted, which reads back as the end of a row.
-            returns = returns or any("\r" in value for value in text[column] if isinstance(value, str))
+            cells = text[column].to_numpy(dtype=object).tolist()
+            returns = returns or any("\r" in cell for cell in cells if isinstance(cell, str))
     quoting: Literal[0, 2] = 2 if returns else 0  # csv.QUOTE_NONNUMERIC, csv.QUOTE_MINIMAL
     text.to_csv(draft, index=False, sep=delimiter, lineterminator="\n", encoding="utf-8", quoting=quoting)
 
@@ -134,10 +135,11 @@ def _guarded(value: Any) -> Any:
 
 
 def _write_jsonl(frame: pd.DataFrame, draft: Path) -> None:
+    encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_plain)
     with draft.open("w", encoding="utf-8", newline="\n") as file:
         for record in to_records(_plain_times(frame)):
             try:
-                line = json.dumps(record, ensure_ascii=False, allow_nan=False, default=_plain)
+                line = encoder.encode(record)
             except (TypeError, ValueError) as error:
                 raise FrameError(
                     f"{draft.name} cannot hold a row ({error}): {record!r:.100}; drop that column"

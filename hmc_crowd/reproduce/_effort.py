@@ -29,21 +29,20 @@ _JOINED = {name: NAMES[name] for name in ("accuracy", "f1", "human_share", "effo
 }
 
 
-def paper_model(*, n_jobs: int | None = None) -> EffortModel:
+def paper_model(*, trees: int = 100, n_jobs: int | None = None) -> EffortModel:
     """Return the paper's model: a random forest of 100 trees, 8 features per split, seed 397."""
-    return EffortModel("random_forest", n_estimators=100, max_features=8, seed=397, n_jobs=n_jobs)
+    return EffortModel("random_forest", n_estimators=trees, max_features=8, seed=397, n_jobs=n_jobs)
 
 
-def scores_of(data: HmcevalData, features: str, *, share_workers: bool, n_jobs: int | None = None) -> EffortScores:
+def scores_of(data: HmcevalData, features: str, model: EffortModel, *, share_workers: bool) -> EffortScores:
     """Cross-validate on one set of features: on shuffled folds as the paper did, or on folds that share no worker."""
     frame = data.dialogues
     groups = None if share_workers else frame["approval_ranking"].to_numpy()
-    model = paper_model(n_jobs=n_jobs)
     found = ablation(model, frame, frame["seconds"].to_numpy(), sets=[features], groups=groups, scaling="all")
     return found.scores[features]
 
 
-def table_4(shuffled: dict[str, EffortScores]) -> Table:
+def table_4(shuffled: dict[str, EffortScores], *, trees: int = 100) -> Table:
     """Return the errors of the effort model, means over the folds, and what the worker features change."""
     rows: list[tuple[str, str, float, float]] = []
     found = {name: [getattr(scores.mean, each) for each in _SCORES] for name, scores in shuffled.items()}
@@ -56,7 +55,7 @@ def table_4(shuffled: dict[str, EffortScores]) -> Table:
         "table_4",
         "Table 4: the effort model, dialogue features (D) and worker features (W)",
         compared(rows, "run", "metric"),
-        "Random forest, 100 trees, 8 features per split, 5 shuffled folds, seed 397; time scaled to [0, 1] over "
+        f"Random forest, {trees} trees, 8 features per split, 5 shuffled folds, seed 397; time scaled to [0, 1] over "
         "all rows, as the authors did. The paper's changes come from its rounded numbers, so the change of a "
         "small error is rough.",
         merged=1,
@@ -104,14 +103,14 @@ def table_5(data: HmcevalData) -> Table:
     )
 
 
-def predicted_efforts(data: HmcevalData, *, n_jobs: int | None = None) -> dict[str, NDArray[np.float64]]:
+def predicted_efforts(data: HmcevalData, model: EffortModel) -> dict[str, NDArray[np.float64]]:
     """Train on the train dialogues, predict the test dialogues' share of time, and divide it by their turns."""
     train, test = data.train, data.test
     found = {}
     for features in paper.TABLE_4:
-        model = paper_model(n_jobs=n_jobs).set_params(features=features)
-        model.fit(train, train["seconds"].to_numpy())
-        found[features] = response_effort(model.predict_share(test), test["turns"].to_numpy())[data.test_row]
+        fitted = EffortModel(**{**model.get_params(), "features": features})
+        fitted.fit(train, train["seconds"].to_numpy())
+        found[features] = response_effort(fitted.predict_share(test), test["turns"].to_numpy())[data.test_row]
     return found
 
 

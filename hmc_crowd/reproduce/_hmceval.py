@@ -100,6 +100,7 @@ def reproduce_hmceval(
     *,
     out: str | Path | None = None,
     progress: Progress | None = None,
+    trees: int = 100,
     n_jobs: int | None = None,
     clock: Clock | None = None,
     timer: Callable[[], float] = time.perf_counter,
@@ -114,6 +115,8 @@ def reproduce_hmceval(
         Folder to write page, JSON, CSV tables and drawings to; nothing is written without it.
     progress : callable, optional
         Called with (steps done, steps in all, what comes next).
+    trees : int, default 100
+        Trees of the forests: the paper's number; fewer for a quick look.
     n_jobs : int, optional
         Threads of the forests; one by default. The numbers do not depend on it.
     clock : Clock, optional
@@ -156,15 +159,16 @@ def reproduce_hmceval(
     _sweeps.grid(data)
     seconds["SAE, search over N and trade-off"] = timer() - started
     routing, sweeps, confidence = _routing_sections(data, runs)
+    model = _effort.paper_model(trees=trees, n_jobs=n_jobs)
     scores: dict[bool, dict[str, EffortScores]] = {True: {}, False: {}}
     kinds = [(share_workers, features) for share_workers in scores for features in TABLE_4]
     for done, (share_workers, features) in enumerate(kinds, start=2):
         tell(done, _STEPS, f"cross-validating the effort model, features {features}")
-        found = _effort.scores_of(data, features, share_workers=share_workers, n_jobs=n_jobs)
+        found = _effort.scores_of(data, features, model, share_workers=share_workers)
         scores[share_workers][features] = found
     tell(6, _STEPS, "routing with our own effort model")
     started = timer()
-    efforts = _effort.predicted_efforts(data, n_jobs=n_jobs)
+    efforts = _effort.predicted_efforts(data, model)
     # Two models were fitted, one per group of features; the paper's figure is for one.
     seconds["HEE, random forest"] = (timer() - started) / len(efforts)
     joined, points, chart = _effort.figure_5(data, efforts)
@@ -173,7 +177,7 @@ def reproduce_hmceval(
         title="Human effort",
         charts=(chart,),
         tables=(
-            _effort.table_4(scores[True]),
+            _effort.table_4(scores[True], trees=trees),
             _effort.worker_disjoint(scores[True], scores[False]),
             _effort.table_5(data),
             joined,

@@ -43,7 +43,7 @@ def figure_3(data: HmcevalData) -> tuple[Table, Chart, float]:
         frame,
         "trade_off",
         "Figure 3: a higher price of effort (N/M = .5)",
-        f"The human ratio stays at .500 up to a trade-off of {pivot:.3f} and then falls; time falls throughout, "
+        f"The human ratio stays at .500 up to a trade-off of {pivot:.3f} and then falls; time falls "
         f"from {frame['effort_share'].iloc[0]:.3f} to {frame['effort_share'].iloc[-1]:.3f}.",
         Axis("Trade-off"),
     )

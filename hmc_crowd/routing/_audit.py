@@ -111,7 +111,8 @@ def draw_audit(
     """
     kept = kept_items.tolist() if isinstance(kept_items, np.ndarray) else list(kept_items)
     if len(set(kept)) != len(kept):
-        repeated = next(item for row, item in enumerate(kept) if item in set(kept[:row]))
+        seen: set[Any] = set()
+        repeated = next(item for item in kept if item in seen or seen.add(item))
         raise InputError(f"kept_items holds {repeated!r} twice; give every item once")
     if (n is None) == (probability is None):
         raise InputError("give either n (a fixed number of items) or probability (each item by itself)")

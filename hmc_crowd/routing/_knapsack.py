@@ -139,9 +139,11 @@ def _joint_prices(problem: Problem) -> list[float]:
 def fill(problem: Problem, price: list[float]) -> NDArray[np.intp]:
     """Return rows that keep within all limits: the best of three orders, each filled up as far as it goes."""
     shares = np.zeros(len(problem.gain))
-    for limit in problem.limits:
-        shares += limit.cost / limit.most if limit.most > 0.0 else np.where(limit.cost > 0.0, np.inf, 0.0)
-    ratio = np.divide(problem.gain, shares, out=np.full(len(shares), np.inf), where=shares > 0.0)
+    # Only the order of the ratios counts, so what overflows or divides by an empty budget may be infinite.
+    with np.errstate(over="ignore", divide="ignore"):
+        for limit in problem.limits:
+            shares += np.divide(limit.cost, limit.most, out=np.zeros(len(shares)), where=limit.cost > 0.0)
+        ratio = np.divide(problem.gain, shares, out=np.full(len(shares), np.inf), where=shares > 0.0)
     orders = [problem.priced(price), problem.gain, ratio]
     plans = [_take(problem, np.argsort(-worth, kind="stable")) for worth in orders]
     return max(plans, key=lambda rows: math.fsum(problem.gain[rows].tolist()))

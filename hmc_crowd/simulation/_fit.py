@@ -36,7 +36,8 @@ def fit_crowd(
     labels : sequence of str, optional
         All labels; needed with ``correct``, otherwise those that occur.
     smoothing : float, default 5
-        Weight of the whole crowd in each worker's estimates, counted in answers.
+        Weight of the whole crowd in each worker's errors and in the noise of his times, counted in answers. His mean
+        time is drawn to the crowd's by what the log says of the spread between and within workers (random effects).
     **habits
         Further fields of every `WorkerProfile`, for example ``pause_mean_s=30``.
 
@@ -142,8 +143,8 @@ def _times(
     count = np.bincount(worker, minlength=n_workers)
     own_mean = np.bincount(worker, weights=log, minlength=n_workers) / count
     within = np.bincount(worker, weights=(log - own_mean[worker]) ** 2, minlength=n_workers)
-    mean = (count * own_mean + smoothing * log.mean()) / (count + smoothing)
     pooled_variance = within.sum() / max(len(log) - n_workers, 1)
+    mean = _shrunk(own_mean, count, pooled_variance)
     variance = (within + smoothing * pooled_variance) / np.maximum(count - 1 + smoothing, 1)
     factor = np.exp(mean + variance / 2)
     noise = np.sqrt(variance)
@@ -157,6 +158,25 @@ def _times(
         {"speed": 1.0 / float(f), "seconds_per_item": typical, "seconds_per_word": 0.0, "noise": float(s)}
         for f, s in zip(factor, noise, strict=True)
     ]
+
+
+def _shrunk(own: NDArray[np.float64], count: NDArray[np.intp], within: float) -> NDArray[np.float64]:
+    """Return each worker's mean drawn towards the crowd's as far as his few answers are noise.
+
+    One-way random effects by moments: the spread between workers is what is left of the spread of their means once the
+    noise within them is taken off. Workers differ much in speed, so a fixed weight would draw the slow ones too far.
+    """
+    n, total = len(own), float(count.sum())
+    if n < 2:
+        return own
+    around = float(np.average(own, weights=count))
+    per_worker = (total - float((count**2).sum()) / total) / (n - 1)
+    spread = (float((count * (own - around) ** 2).sum()) / (n - 1) - within) / per_worker
+    if spread <= 0:
+        return np.full(n, around)
+    centre = float(np.average(own, weights=1 / (spread + within / count)))
+    trust = spread / (spread + within / count)
+    return trust * own + (1 - trust) * centre
 
 
 def _positive(values: list[Any], name: str) -> NDArray[np.float64]:

@@ -62,18 +62,16 @@ class BudgetRepository(Repository):
                 )
             return
         self._raise_reserved(campaign, amount_minor, currency, limit_minor)
-        row = {
-            "campaign_id": campaign,
-            "key": key,
+        values = {
             "amount_minor": amount_minor,
             "settled_minor": 0,
             "state": "reserved",
             "updated_at": self._session.now(),
         }
         if entry is None:
-            self._session.run(sa.insert(BudgetEntry.table()), row)
+            self._session.run(sa.insert(BudgetEntry.table()), {"campaign_id": campaign, "key": key} | values)
         else:
-            self._set_entry(campaign, key, **row)
+            self._set_entry(campaign, key, **values)
 
     def settle(self, campaign: int, key: str, amount_minor: int) -> None:
         """Say what a reservation cost in the end; what is left of it is free again. The same again changes nothing.

@@ -178,13 +178,12 @@ def _copy_cells(column: Any) -> Any:
 
 def fetch(session: Session, statement: sa.Executable, types: dict[str, Any]) -> Any:
     """Run a query and return an Arrow table of its columns, in the given types, without a row object per row."""
-    result = session.connection.execute(statement)
-    cursor: Any = result.cursor
     parts = []
-    while rows := cursor.fetchmany(_ROWS):
-        cells = zip(types.items(), zip(*rows, strict=True), strict=True)
-        parts.append(pa.table({name: _column(values, kind) for (name, kind), values in cells}))
-    result.close()
+    with session.connection.execute(statement) as result:
+        cursor: Any = result.cursor
+        while rows := cursor.fetchmany(_ROWS):
+            cells = zip(types.items(), zip(*rows, strict=True), strict=True)
+            parts.append(pa.table({name: _column(values, kind) for (name, kind), values in cells}))
     empty = pa.table({name: pa.array([], kind) for name, kind in types.items()})
     return pa.concat_tables(parts) if parts else empty
 

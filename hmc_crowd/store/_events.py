@@ -121,15 +121,16 @@ class EventRepository(Repository):
         ends = {row.shard: (row.seq, row.hash) for row in heads}
         reached = dict.fromkeys(ends, (0, _START))
         query = sa.select(*Event.table().c).where(Event.campaign_id == campaign).order_by(Event.shard, Event.seq)
-        for row in self._session.connection.execute(query.execution_options(yield_per=10_000)):
-            seq, previous = reached.get(row.shard, (0, _START))
-            wrong = _fault(row, seq, previous)
-            if wrong:
-                raise StoreError(
-                    f"the event chain is broken at event {row.id} (shard {row.shard}, place {row.seq}): {wrong}; "
-                    "restore the database from a copy"
-                )
-            reached[row.shard] = (row.seq, row.hash)
+        with self._session.connection.execute(query.execution_options(yield_per=10_000)) as rows:
+            for row in rows:
+                seq, previous = reached.get(row.shard, (0, _START))
+                wrong = _fault(row, seq, previous)
+                if wrong:
+                    raise StoreError(
+                        f"the event chain is broken at event {row.id} (shard {row.shard}, place {row.seq}): {wrong}; "
+                        "restore the database from a copy"
+                    )
+                reached[row.shard] = (row.seq, row.hash)
         for shard, end in ends.items():
             if reached[shard] != end:
                 raise StoreError(

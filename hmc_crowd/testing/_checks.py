@@ -11,7 +11,7 @@ from hmc_crowd.platform import Hit, HitItem, RemoteHit, RemoteSubmission, Submis
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["CHECKS", "Bench", "Broken", "Check"]
+__all__ = ["Bench", "Broken", "Check"]
 
 _LABELS = ("good", "bad")
 _UNKNOWN = "no-such-id"

@@ -70,7 +70,7 @@ def test_quantiles_rise_with_q_and_one_q_gives_a_vector(kind, timed):
 
 
 def test_forest_quantiles_hold_on_new_rows():
-    # Five times 600 new rows: standard errors .0055 near .9 and .009 near .5; the rest of the margin is the model's bias.
+    # Five times 600 new rows: standard errors .0055 near .9 and .009 near .5; the rest of the margin is for bias.
     covered = []
     for seed in range(5):
         draw = np.random.default_rng(seed)

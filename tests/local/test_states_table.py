@@ -3,7 +3,8 @@
 from itertools import product
 
 import pytest
-from hmc_crowd_local import TRANSITIONS, Action, next_state
+from hmc_crowd_local import Action, next_state
+from hmc_crowd_local._states import TRANSITIONS
 
 from hmc_crowd.errors import PlatformError
 from hmc_crowd.platform import SubmissionState

@@ -180,7 +180,7 @@ def run(examples: int, steps: int) -> None:
             suppress_health_check=QUIET,
             derandomize=True,
             database=None,
-        ),  # fmt: skip
+        ),
     )
 
 

@@ -1,7 +1,7 @@
 """The history goes up, down and up with data in the tables, and ends where the models are."""
 
 import sqlite3
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import sqlalchemy as sa
@@ -64,29 +64,19 @@ def test_constraints_are_in_the_database(database, database_url, clock, hit) -> 
             connection.execute(sa.insert(SUBMISSION), [{**row, **change}])
 
 
-def test_processes_that_connect_at_once_migrate_once(database_url) -> None:
-    errors = []
-
-    def go():
-        try:
-            connect(database_url).close()
-        except Exception as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=go) for _ in range(4)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    assert errors == []
+def test_processes_that_connect_at_once_migrate_once(database, database_url) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(lambda: connect(database_url).close()) for _ in range(4)]:
+            done.result()
+    assert differences(database) == []
 
 
 def test_it_shares_a_postgresql_database_with_other_tables(postgres_url) -> None:
-    with sa.create_engine(resolve_address(postgres_url)).begin() as connection:
+    database = Database(resolve_address(postgres_url))
+    with database.write() as connection:
         connection.execute(sa.text("CREATE TABLE campaign (id int)"))
     with connect(postgres_url) as platform:
         assert platform.find("x") is None
-    database = Database(resolve_address(postgres_url))
     assert differences(database) == []
     downgrade(database, "base")
     with database.read() as connection:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from hmc_crowd._base.clock import VirtualClock
 from hmc_crowd.reproduce import HmcevalData, HmcevalReport, load_hmceval, reproduce_hmceval
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 @pytest.fixture(scope="session")
-def hmceval_dir() -> Path:
-    root = os.environ.get("HMC_CROWD_DATA")
-    folder = (Path(root) if root else Path(__file__).parents[3] / "shared" / "data") / "hmceval"
-    if not folder.is_dir():
-        pytest.skip(f"the HMCEval data is not at {folder}; set HMC_CROWD_DATA to the folder that holds hmceval/")
-    return folder
+def hmceval_dir(data_dir: Path) -> Path:
+    if not (data_dir / "hmceval").is_dir():
+        pytest.skip(f"the HMCEval data is not in {data_dir}; set HMC_CROWD_DATA to the folder that holds hmceval/")
+    return data_dir / "hmceval"
 
 
 @pytest.fixture(scope="session")
@@ -28,4 +28,5 @@ def published(hmceval_dir: Path) -> HmcevalData:
 
 @pytest.fixture(scope="session")
 def report(hmceval_dir: Path) -> HmcevalReport:
-    return reproduce_hmceval(hmceval_dir, n_jobs=2, clock=VirtualClock(datetime(2026, 11, 3, tzinfo=UTC)))
+    """All of it, with a tenth of the trees; what the trees decide is tested with all of them."""
+    return reproduce_hmceval(hmceval_dir, trees=10, n_jobs=2, clock=VirtualClock(datetime(2026, 11, 3, tzinfo=UTC)))

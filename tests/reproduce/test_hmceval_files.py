@@ -31,7 +31,7 @@ def test_written_files_hold_the_numbers_of_to_dict(report: HmcevalReport, tmp_pa
 
 def test_every_compared_table_has_paper_measured_and_their_difference(report: HmcevalReport) -> None:
     compared = [table.frame for table in report.tables() if {"paper", "measured"} <= set(table.frame.columns)]
-    assert len(compared) == 9
+    assert len(compared) == 10
     for frame in compared:
         np.testing.assert_allclose(frame["difference"], frame["measured"] - frame["paper"], atol=1e-12)
 

@@ -1,4 +1,4 @@
-"""The paper's numbers come out of its published data: routing to 4 decimals, effort to .005 (R2 .01), the joined run to .005."""
+"""The paper's numbers come out of its published data: routing to 4 decimals, effort and the joined run to .005."""
 
 from __future__ import annotations
 
@@ -6,11 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hmc_crowd.reproduce import _effort
 from hmc_crowd.reproduce import _paper as paper
 from hmc_crowd.reproduce._rows import NAMES
 
 if TYPE_CHECKING:
-    from hmc_crowd.reproduce import HmcevalReport
+    import pandas as pd
+
+    from hmc_crowd.reproduce import HmcevalData, HmcevalReport
+
+
+@pytest.fixture(scope="module")
+def joined(published: HmcevalData) -> pd.DataFrame:
+    """The joined run with the paper's 100 trees."""
+    efforts = _effort.predicted_efforts(published, _effort.paper_model(n_jobs=2))
+    return _effort.figure_5(published, efforts)[0].frame
 
 
 def rows(report: HmcevalReport, key: str, **where: Any) -> dict[str, Any]:
@@ -40,7 +50,7 @@ def test_routing_to_four_decimals(
 
 
 def test_the_reliability_columns_are_the_papers_to_its_digits(report: HmcevalReport) -> None:
-    # All but the HEE column, which the authors made with another stop of their solver, agree to one unit of the last digit.
+    # All but the HEE column (the authors stopped their solver early) agree to one unit of the last digit.
     for key in ("table_1", "table_2"):
         frame = report.table(key).frame
         told = frame[frame["metric"].isin([NAMES[n] for n in paper.METRICS[:5]]) & (frame["cap"] == "at_most")]
@@ -76,17 +86,30 @@ def test_confidence_quality(report: HmcevalReport) -> None:
     assert "TCP" in report.table("table_3").note
 
 
-def test_effort_model(report: HmcevalReport) -> None:
+def test_effort_model(published: HmcevalData) -> None:
+    model = _effort.paper_model(n_jobs=2)
+    scores = {name: _effort.scores_of(published, name, model, share_workers=True) for name in paper.TABLE_4}
+    frame = _effort.table_4(scores).frame
     for name, expected in {"D": (0.0085, 0.0918, 0.0602, 0.4369), "D+W": (0.0035, 0.0592, 0.0327, 0.7649)}.items():
-        mse, rmse, mae, r2 = rows(report, "table_4", run=name).values()
+        mse, rmse, mae, r2 = frame.loc[frame["run"] == name, "measured"]
         assert (mse, rmse, mae) == pytest.approx(expected[:3], abs=0.005)
         assert r2 == pytest.approx(expected[3], abs=0.01)
 
 
-def test_effort_model_on_workers_never_seen(report: HmcevalReport) -> None:
+@pytest.mark.slow
+def test_effort_model_on_workers_never_seen(published: HmcevalData) -> None:
+    model = _effort.paper_model(n_jobs=2)
+    for name, r2 in {"D": 0.357, "D+W": 0.751}.items():
+        found = _effort.scores_of(published, name, model, share_workers=False)
+        assert found.pooled.r2 == pytest.approx(r2, abs=0.01)
+
+
+def test_effort_model_on_workers_never_seen_with_few_trees(report: HmcevalReport) -> None:
+    # The twin of the test above: ten trees lose some hundredths.
     apart = "R², folds that share no worker"
-    assert rows(report, "worker_disjoint", run="D")[apart] == pytest.approx(0.357, abs=0.01)
-    assert rows(report, "worker_disjoint", run="D+W")[apart] == pytest.approx(0.751, abs=0.01)
+    assert rows(report, "worker_disjoint", run="D")[apart] == pytest.approx(0.357, abs=0.06)
+    assert rows(report, "worker_disjoint", run="D+W")[apart] == pytest.approx(0.751, abs=0.06)
+    assert "10 trees" in report.table("table_4").note
 
 
 def test_correlations_with_time(report: HmcevalReport) -> None:
@@ -121,9 +144,10 @@ def test_correlations_with_time(report: HmcevalReport) -> None:
     ],
 )
 def test_joined_run(
-    report: HmcevalReport, run: str, trade_off: float, accuracy: float, f1: float | None, time: float
+    joined: pd.DataFrame, run: str, trade_off: float, accuracy: float, f1: float | None, time: float
 ) -> None:
-    measured = rows(report, "joined_run", run=run, trade_off=trade_off)
+    fits = (joined["run"] == run) & (joined["trade_off"] == trade_off)
+    measured = dict(zip(joined.loc[fits, "metric"], joined.loc[fits, "measured"], strict=True))
     assert measured["accuracy"] == pytest.approx(accuracy, abs=0.005)
     assert measured["time, share of all"] == pytest.approx(time, abs=0.005)
     if f1 is not None:
@@ -146,7 +170,9 @@ def test_figure_3_has_its_pivot_where_it_was_measured(report: HmcevalReport) -> 
     # Measured: the human ratio leaves .5 between 14.049 and 14.058.
     assert frame.loc[full, "trade_off"].max() == 14.0
     assert frame.loc[~full, "trade_off"].min() == pytest.approx(14.1)
-    assert frame["effort_share"].is_monotonic_decreasing
+    # Time falls; not at each single step, because the plan weighs predicted time and this is the true one.
+    assert frame["effort_share"].diff().max() < 0.002
+    assert frame["effort_share"].iloc[::25].is_monotonic_decreasing
 
 
 def test_figure_4_has_a_line_per_method_on_file(report: HmcevalReport) -> None:

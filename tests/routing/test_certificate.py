@@ -100,16 +100,17 @@ def test_more_wrong_found_never_helps_before_repair(first: int, second: int) -> 
 
 
 def test_a_hundred_million_kept_items_are_bounded() -> None:
-    # wide sample: the normal approximation of the rate is .03 + 1.645 * sqrt(.03 * .97 / 10^6) = .030281; less what was found
+    # normal approximation of the rate: .03 + 1.645 * sqrt(.03 * .97 / 10^6) = .030281; less what was found
     certificate = certify_batch(2 * 10**8, 10**8, 10**6, 30_000)
     assert certificate.wrong_at_most / 10**8 == pytest.approx(0.03028 - 0.0003, abs=2e-6)
 
 
 def test_prints_the_bound_with_its_counts() -> None:
-    text = str(certify_batch(5673, 2836, 200, 6, level=0.975))
-    assert text.startswith("agreement with our people >= 0.97")
-    assert "at 97.5%" in text
-    assert "audited 200, wrong 6" in text
+    # (5673 - 172) / 5673 = .96968
+    assert str(certify_batch(5673, 2836, 200, 6, level=0.975)) == (
+        "agreement with our people >= 0.9697 at 97.5%: at most 172 of 5,673 labels wrong "
+        "(machine kept 2,837, audited 200, wrong 6)"
+    )
 
 
 def test_a_bound_below_one_never_prints_as_one() -> None:
@@ -151,7 +152,7 @@ def test_unknown_design_is_refused() -> None:
 
 
 def coverage(runs: int, *, clustered: bool, seed: int) -> tuple[float, float]:
-    """Share of audits whose bound holds, and the mean bound, for one fixed batch of 2,000 kept items in 400 dialogues."""
+    """Share of audits whose bound holds, and mean bound / truth, for one batch: 2,000 kept items, 400 dialogues."""
     rng = np.random.default_rng(seed)
     dialogue = np.repeat(np.arange(400), 5)
     is_wrong = (rng.random(400) < 0.04)[dialogue] if clustered else rng.random(2000) < 0.04

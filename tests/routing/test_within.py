@@ -33,8 +33,9 @@ def test_plan_is_routes_own_while_no_budget_binds() -> None:
 
 
 def test_hand_worked_knapsack() -> None:
-    # gains .9, .7, .8; seconds 60, 20, 30; 60 s pay for item 0 (.9) or items 1 and 2 (1.5). Priced at .9/60 = .015 a second:
-    # bound .015 * 60 + (.7 - .3) + (.8 - .45) = 1.65, so the optimum is at most 2.4 + ... (sum of confidences .6) = 2.25
+    # gains .9, .7, .8; seconds 60, 20, 30: 60 s pay for item 0 (.9) or for items 1 and 2 (1.5).
+    # At .9 / 60 = .015 a second the bound is .015 * 60 + (.7 - .3) + (.8 - .45) = 1.65.
+    # The machine's own confidences add .6 to both: objective 2.1, bound 2.25.
     plan = route_within([0.1, 0.3, 0.2], [0.0] * 3, seconds=[60.0, 20.0, 30.0], max_human_s=60.0)
     assert plan.to_human.tolist() == [False, True, True]
     assert plan.objective == pytest.approx(2.1)

@@ -24,11 +24,11 @@ NAMES = ["a", "b", "c", "d", "e"]
 
 @pytest.fixture(params=["rows", "artefacts"])
 def box(
-    request: pytest.FixtureRequest, store: Store, database_url: str, clock: VirtualClock, tmp_path: Path
+    request: pytest.FixtureRequest, store: Store, made_url: str, clock: VirtualClock, tmp_path: Path
 ) -> Iterator[Store]:
     """The same tests with frames as SQL rows and as Parquet artefacts."""
     large = 1000 if request.param == "rows" else 2
-    with open_store(database_url, clock=clock, artefacts=tmp_path / "artefacts", large=large) as opened:
+    with open_store(made_url, clock=clock, artefacts=tmp_path / "artefacts", large=large) as opened:
         yield opened
 
 

@@ -16,6 +16,7 @@ from hmc_crowd.store._tables import Base
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from types import SimpleNamespace
 
     from hmc_crowd._base.clock import VirtualClock
     from hmc_crowd.store import Store
@@ -25,8 +26,8 @@ def writing(url: str) -> sa.Engine:
     return make_engine(parse_url(url), busy_s=5.0).execution_options(writes=True)
 
 
-def test_models_and_schema_do_not_differ(store: Store, database_url: str) -> None:
-    engine = writing(database_url)
+def test_models_and_schema_do_not_differ(store: Store, made_url: str) -> None:
+    engine = writing(made_url)
     with engine.connect() as connection:
         context = MigrationContext.configure(
             connection, opts={"version_table": _migrate.VERSION_TABLE, "compare_type": True}
@@ -35,13 +36,14 @@ def test_models_and_schema_do_not_differ(store: Store, database_url: str) -> Non
     engine.dispose()
 
 
-def test_up_down_up_with_data_in_every_table(
-    store: Store, worked: int, database_url: str, clock: VirtualClock, tmp_path: Path
-) -> None:
-    with store.begin() as tx:
-        tx.events.append(worked, "planned", {"x": 1}, at=clock.now())
-        tx.budget.reserve(worked, "k", 1, "USD", 10)
-    store.close()
+def test_up_down_up_with_data_in_the_tables(database_url: str, clock: VirtualClock, build: SimpleNamespace) -> None:
+    with open_store(database_url, create=True) as store, store.begin() as tx:
+        made = tx.campaigns.create("demo", {}, created_at=clock.now()).id
+        tx.frames.add_items(made, build.items("a", "b"))
+        tx.work.add_hits(made, 1, [build.hit("h1", "a", "b")])
+        tx.work.put_submissions(made, 1, [build.submission("s1")])
+        tx.events.append(made, "planned", {"x": 1}, at=clock.now())
+        tx.budget.reserve(made, "k", 1, "USD", 10)
     engine = writing(database_url)
     with engine.begin() as connection:
         _migrate.migrate(connection, where="db", to="base")
@@ -50,12 +52,14 @@ def test_up_down_up_with_data_in_every_table(
     with engine.begin() as connection:
         _migrate.migrate(connection, where="db")
     engine.dispose()
-    with open_store(database_url) as again, again.read() as tx:
+    with open_store(database_url) as again, again.begin() as tx:
         assert tx.campaigns.names() == []
+        made = tx.campaigns.create("demo", {}, created_at=clock.now()).id
+        tx.events.append(made, "planned", {"x": 1}, at=clock.now())
 
 
-def test_creating_twice_keeps_what_is_stored(store: Store, campaign: int, database_url: str) -> None:
-    with open_store(database_url, create=True) as again, again.read() as tx:
+def test_creating_twice_keeps_what_is_stored(store: Store, campaign: int, made_url: str) -> None:
+    with open_store(made_url, create=True) as again, again.read() as tx:
         assert tx.campaigns.get().items == 3
 
 

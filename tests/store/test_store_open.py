@@ -110,19 +110,20 @@ def test_another_database_of_the_house_may_share_the_server(postgres_url: str) -
         assert tx.campaigns.names() == []
 
 
-def test_a_newer_database_asks_for_an_upgrade(store: Store, database_url: str) -> None:
+def test_a_newer_database_asks_for_an_upgrade(database_url: str) -> None:
+    open_store(database_url, create=True).close()
     execute(database_url, f"UPDATE {VERSION_TABLE} SET version_num = '9999'")
     for create in (True, False):
         with pytest.raises(SchemaVersionError, match="newer hmc-crowd .*9999.* pip install --upgrade hmc-crowd"):
             open_store(database_url, create=create)
 
 
-def test_an_older_database_asks_for_init(store: Store, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_older_database_asks_for_init(store: Store, made_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from hmc_crowd.store import _migrate
 
     monkeypatch.setattr(_migrate, "_known", lambda: ["0002", "0001"])
     with pytest.raises(SchemaVersionError, match="older hmc-crowd .*hmc-crowd init"):
-        open_store(database_url)
+        open_store(made_url)
 
 
 def test_a_locked_sqlite_file_is_busy_and_unchanged(tmp_path: Path, clock: VirtualClock) -> None:
