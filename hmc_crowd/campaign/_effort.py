@@ -7,7 +7,7 @@ workers of the pool. Without any model, seconds come from reading speed, and the
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from hmc_crowd.campaign._context import Context
+    from hmc_crowd.effort import SetupMarginal
     from hmc_crowd.store import ModelRecord, Transaction
 
 __all__ = ["EffortEstimate", "Learned", "add_effort", "estimate", "learn", "train"]
@@ -39,6 +40,7 @@ __all__ = ["EffortEstimate", "Learned", "add_effort", "estimate", "learn", "trai
 PRIOR_SCALE_S = 600.0
 _POOL = 20
 _LEAST_ROWS = 20
+_LEAST_WORKERS = 5
 _KIND = "effort"
 
 
@@ -81,7 +83,7 @@ class Learned:
         if not self.version:
             return "; ".join(self.notes)
         split = "" if self.setup_s is None else f"; {self.setup_s:.1f} s a group + {self.marginal_s:.1f} s an item"
-        before = "" if self.previous_mae_s is None else f" (the model before: {self.previous_mae_s:.1f} s)"
+        before = "" if self.previous_mae_s is None else f" (the model before, on the new rounds: {self.previous_mae_s:.1f} s)"
         return (
             f"effort model {self.version} from {self.rows:,} timed groups of {self.workers:,} workers: MAE "
             f"{self.mae_s:.1f} s{before}, R2 {self.r2:.2f} on unseen workers{split}"
@@ -224,8 +226,7 @@ def train(context: Context, features: Any, seconds: ArrayLike, *, kind: str, gro
     frame = pd.DataFrame(features)
     times = np.asarray(seconds, dtype=np.float64)
     model = EffortModel(kind, max_features=min(8, frame.shape[1])).fit(frame, times)
-    workers = len(np.unique(np.asarray(groups))) if groups is not None else 0
-    return _save(context, model, frame, times, groups, workers, None, 0, ())
+    return _save(context, model, _Training(frame, times, None if groups is None else np.asarray(groups)))
 
 
 def learn(context: Context, *, kind: str) -> Learned:
@@ -240,10 +241,13 @@ def learn(context: Context, *, kind: str) -> Learned:
     split = fit_setup_marginal(
         times, rows["judged_items"].to_numpy(), clusters=rows["worker"].to_numpy(), rng=context.rng("split", 0)
     )
-    X = rows.drop(columns=["group", "worker", "raw_s"]).dropna(axis="columns", how="all")
+    X = rows.drop(columns=["group", "worker", "raw_s", "round"]).dropna(axis="columns", how="all")
     model = EffortModel(kind, max_features=min(8, X.shape[1])).fit(X, times)
-    workers = rows["worker"].to_numpy()
-    return _save(context, model, X, times, workers, len(set(workers)), split, cleaned.n_winsorised, ())
+    return _save(
+        context,
+        model,
+        _Training(X, times, rows["worker"].to_numpy(), rows["round"].to_numpy(), split, cleaned.n_winsorised),
+    )
 
 
 def _timed_groups(context: Context, tx: Transaction) -> pd.DataFrame:
@@ -260,9 +264,10 @@ def _timed_groups(context: Context, tx: Transaction) -> pd.DataFrame:
         raw_s=("seconds", "sum"),
         judged_items=("task", "size"),
         submitted=("submitted", "max"),
+        round=("round", "first"),
     ).reset_index()
     if rows.empty:
-        return rows.drop(columns=["submission_id", "submitted"])
+        return rows
     first = rows.groupby("worker")["submitted"].transform("min") == rows["submitted"]
     known = worker_features(
         rows["worker"].tolist(), as_of=rows["submitted"].tolist(), gold_checks=_gold_checks(tx, cid)
@@ -288,52 +293,63 @@ def _gold_checks(tx: Transaction, campaign: int) -> pd.DataFrame:
     )
 
 
-def _save(
-    context: Context,
-    model: EffortModel,
-    X: pd.DataFrame,
-    seconds: NDArray[np.float64],
-    groups: ArrayLike | None,
-    workers: int,
-    split: Any,
-    adjusted: int,
-    notes: tuple[str, ...],
-) -> Learned:
-    """Score the model on workers it has not seen, and the one before it on the same rows; store the new one."""
-    disjoint = groups if groups is not None and workers >= 5 else None
-    scores = model.evaluate(X, seconds, groups=disjoint, coverage=False)
+@dataclass(frozen=True)
+class _Training:
+    """What a model was fitted on: one row a timed group, who worked, in which round (0: elsewhere)."""
+
+    X: pd.DataFrame
+    seconds: NDArray[np.float64]
+    workers: NDArray[Any] | None = None
+    rounds: NDArray[np.int64] | None = None
+    split: SetupMarginal | None = None
+    adjusted: int = 0
+
+    @property
+    def n_workers(self) -> int:
+        """How many different people were timed; 0 where that is not known."""
+        return 0 if self.workers is None else len(set(self.workers.tolist()))
+
+
+def _save(context: Context, model: EffortModel, data: _Training) -> Learned:
+    """Score the model on workers it has not seen, and the one before it on rounds it has not seen; store the new one."""
+    disjoint = data.workers if data.n_workers >= _LEAST_WORKERS else None
+    scores = model.evaluate(data.X, data.seconds, groups=disjoint, coverage=False)
     with context.store.read() as tx:
         before = tx.models.latest(context.campaign_id, _KIND)
     learned = Learned(
         version=0,
-        rows=len(X),
-        workers=workers,
+        rows=len(data.X),
+        workers=data.n_workers,
         features=tuple(map(str, model.feature_names_in_)),
         mae_s=scores.pooled.mae_s,
-        previous_mae_s=_previous_mae(before, X, seconds),
+        previous_mae_s=_previous_mae(before, data),
         r2=scores.pooled.r2,
-        setup_s=None if split is None else split.setup_s,
-        marginal_s=None if split is None else split.marginal_s,
-        adjusted_times=adjusted,
-        notes=(*notes, scores.method),
+        setup_s=None if data.split is None else data.split.setup_s,
+        marginal_s=None if data.split is None else data.split.marginal_s,
+        adjusted_times=data.adjusted,
+        notes=(scores.method,),
     )
+    stored = {key: value for key, value in asdict(learned).items() if key != "version"}
+    stored["last_round"] = 0 if data.rounds is None else int(data.rounds.max())
     with context.store.begin() as tx:
         saved = tx.models.save(
             context.campaign_id,
             _KIND,
             model.to_bytes(),
             data_hash=model.data_hash_,
-            scores={key: value for key, value in asdict(learned).items() if key != "version"},
+            scores=stored,
             created_at=context.clock.now(),
         )
-        context.log(tx, "effort model trained", version=saved.version, rows=len(X), mae_s=learned.mae_s)
-    return Learned(**{**learned.__dict__, "version": saved.version})
+        context.log(tx, "effort model trained", version=saved.version, rows=len(data.X), mae_s=learned.mae_s)
+    return replace(learned, version=saved.version)
 
 
-def _previous_mae(before: ModelRecord | None, X: pd.DataFrame, seconds: NDArray[np.float64]) -> float | None:
-    if before is None:
+def _previous_mae(before: ModelRecord | None, data: _Training) -> float | None:
+    """Return the error of the model before on the rounds that came after it; None where there are none."""
+    if before is None or data.rounds is None:
         return None
+    later = data.rounds > int(before.scores.get("last_round", 0))
     model = EffortModel.from_bytes(before.blob)
-    if not set(map(str, model.feature_names_in_)) <= set(X.columns):
+    if not later.any() or not set(map(str, model.feature_names_in_)) <= set(data.X.columns):
         return None
-    return float(np.abs(model.predict(X) - seconds).mean())
+    return float(np.abs(model.predict(data.X[later]) - data.seconds[later]).mean())

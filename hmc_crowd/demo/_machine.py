@@ -4,10 +4,11 @@ A classifier that a newcomer could have built: n-grams of words and letters, a f
 It learns from some of the dialogues and predicts the others, so its errors and its doubts are real, not drawn from a
 random generator. The split is by dialogue: no turn is predicted by a model that saw another turn of its dialogue.
 
-Over 12 splits at the default share it is right on .80 of the turns (always saying "kind": .66); a random right turn has
-a higher confidence than a random wrong one in .76 of the cases; mean confidence is .79, within .03 of the accuracy
-in ten bins. A further Platt scaling, tried over five folds of the training part, made the Brier score no better (.140
-against .139), so there is none.
+Over 12 splits at the default share it is right on .79 of the turns (always saying "kind": .66); a random right turn has
+a higher confidence than a random wrong one in .76 of the cases; mean confidence is .79 too, and within .03 of the
+accuracy on average over ten bins. It errs more where the author expected people to disagree: .69 right on turns of
+difficulty .25 and above, .88 below .1. Platt scaling over five folds of the training part was tried as well; it did
+not lower the Brier score (.14), so there is none.
 """
 
 from __future__ import annotations
@@ -93,7 +94,8 @@ def machine_predictions(
     import pandas as pd
 
     turns = dialogues.items.assign(label=dialogues.truth["label"].to_numpy())
-    learned = turns["group"].isin(_draw_groups(turns["group"].unique(), rng=rng, train_share=train_share)).to_numpy()
+    drawn = _draw_groups(turns["group"].unique(), rng=rng, train_share=train_share)
+    learned = turns["group"].isin(drawn).to_numpy()
     if turns.loc[learned, "label"].nunique() < 2:
         raise ModelError("the training part of the dialogues holds one label only; raise train_share or add dialogues")
 
@@ -136,8 +138,9 @@ def _probabilities(turns: pd.DataFrame, learned: NDArray[np.bool_]) -> NDArray[n
         vectorizer.fit(text[learned])
         blocks += [vectorizer.transform(text), _CONTEXT_WEIGHT * vectorizer.transform(rest)]
     features = hstack(blocks).tocsr()
-    # Balanced: kind turns are two in three, and unweighted the machine would call nearly everything kind.
-    model = LogisticRegression(C=_INVERSE_PENALTY, class_weight="balanced", max_iter=2000)
+    # Balanced: kind turns are two in three, and unweighted the machine would call nearly everything kind. Liblinear:
+    # one thread and no random part in this form, so that the figures are the same on every machine, and quick.
+    model = LogisticRegression(C=_INVERSE_PENALTY, class_weight="balanced", solver="liblinear", max_iter=2000)
     model.fit(features[learned], turns["label"].to_numpy()[learned])
     probability: NDArray[np.float64] = model.predict_proba(features[~learned])
     return probability

@@ -100,7 +100,8 @@ def run_demo(
     folder = _fresh(Path(out))
     tell = say or (lambda _: None)
     dialogues = load_dialogues()
-    predictions, training = machine_predictions(dialogues, seed=seed)
+    machine = machine_predictions(dialogues, rng=np.random.default_rng(seed))
+    predictions, training = machine.predictions, machine.training
     truth = dict(zip(dialogues.truth["item"], dialogues.truth["label"], strict=True))
     tell(
         f"items: {len(predictions):,} of {dialogues.items['group'].nunique():,} dialogues, judged by a small classifier"
@@ -116,11 +117,11 @@ def run_demo(
         clock=clock,
     )
     with campaign:
-        _fill(campaign, dialogues, predictions, training, seed)
+        _fill(campaign, dialogues, predictions, training)
         tell(f"effort: {campaign.estimate_effort()}")
         crowd = _crowd(dialogues, truth, seed)
         for share, audit in ((0.10, 40), (0.40, 200)):
-            _play_round(campaign, workplace, crowd, share, audit, progress, tell)
+            _play_round(campaign, workplace, crowd, clock, share, audit, progress, tell)
         known = dialogues.truth[["item", "label"]]
         report = campaign.report(folder / "report.html", truth=known[known["item"].isin(predictions["item"])])
         result = _result(campaign, predictions, truth, report, time.monotonic() - started)
@@ -141,12 +142,10 @@ def _fresh(folder: Path) -> Path:
     return folder
 
 
-def _fill(campaign: Campaign, dialogues: DemoDialogues, predictions: Any, training: Any, seed: int) -> None:
+def _fill(campaign: Campaign, dialogues: DemoDialogues, predictions: Any, training: Any) -> None:
     """Add what the machine judged, and as gold clear turns of the dialogues it was trained on."""
-    clear = dialogues.truth.merge(training[["item"]], on="item")
-    clear = clear[clear["difficulty"] <= 0.1]
-    rng = np.random.default_rng(seed)
-    halves = [part.sample(_GOLD // 2, random_state=rng) for _, part in clear.groupby("label")]
+    clear = dialogues.truth.merge(training[["item"]], on="item").sort_values("difficulty", kind="stable")
+    halves = [part.head(_GOLD // 2) for _, part in clear.groupby("label")]
     gold = sorted(item for part in halves for item in part["item"])
     wanted = {*predictions["item"], *gold}
     items = dialogues.items[dialogues.items["item"].isin(wanted)]
@@ -158,7 +157,16 @@ def _fill(campaign: Campaign, dialogues: DemoDialogues, predictions: Any, traini
 def _crowd(dialogues: DemoDialogues, truth: dict[str, str], seed: int) -> SimulatedCrowd:
     rng = np.random.default_rng([seed, 1])
     workers = draw_workers(
-        _WORKERS, list(dialogues.labels), rng=rng, accuracy=0.9, spammers=0.08, setup_s=6.0, idle_probability=0.01
+        _WORKERS,
+        list(dialogues.labels),
+        rng=rng,
+        accuracy=0.92,
+        spammers=0.08,
+        speed_spread=0.15,
+        setup_s=6.0,
+        seconds_per_word=0.5,
+        noise=0.2,
+        idle_probability=0.005,
     )
     difficulty = dict(zip(dialogues.truth["item"], dialogues.truth["difficulty"], strict=True))
     return SimulatedCrowd(workers, truth, rng=rng, difficulty=difficulty)
@@ -168,6 +176,7 @@ def _play_round(
     campaign: Campaign,
     workplace: Any,
     crowd: SimulatedCrowd,
+    clock: VirtualClock,
     share: float,
     audit: int,
     progress: Progress | None,
@@ -178,6 +187,7 @@ def _play_round(
     tell(f"plan: {campaign.plan(trade_off=_TRADE_OFF, max_human=share, audit=audit)}")
     tell(f"publish: {campaign.publish(workplace, dry_run=False, target_minutes=6.0, progress=progress, **_SPEND)}")
     workplace.rehearse(crowd)
+    clock.advance_to(workplace.last_moment() or clock.now())
     tell(f"collect: {campaign.collect(workplace, progress=progress)}")
     tell(f"gold: {campaign.check_gold()}")
     tell(f"aggregate: {campaign.aggregate()}")

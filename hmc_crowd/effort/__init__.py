@@ -28,22 +28,22 @@ from hmc_crowd.effort._setup import SetupMarginal, fit_setup_marginal, fit_setup
 from hmc_crowd.effort._text import PriorEffort, count_tokens, prior_effort
 from hmc_crowd.effort._worker import first_submissions, parse_approval_rate, worker_features
 
-__all__ = [
-    "DIALOGUE_FEATURES",
-    "FEATURE_GROUPS",
-    "PAPER_COLUMNS",
-    "TEXT_FEATURES",
-    "WORKER_FEATURES",
+__all__ = [  # noqa: RUF022 - plain order, as tests/test_house.py asks; ruff would put constants first
     "Ablation",
     "CleanTimes",
+    "DIALOGUE_FEATURES",
     "EffortModel",
     "EffortScores",
+    "FEATURE_GROUPS",
     "FeatureTable",
     "OneTime",
+    "PAPER_COLUMNS",
     "PriorEffort",
     "RegressionScores",
     "SetupMarginal",
+    "TEXT_FEATURES",
     "TimeCount",
+    "WORKER_FEATURES",
     "ablation",
     "clean_times",
     "count_time",

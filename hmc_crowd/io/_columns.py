@@ -126,7 +126,7 @@ def known_strings(frame: pd.DataFrame) -> pd.DataFrame:
                 columns[name] = pd.Series(frame[name].tolist())
             except UnicodeEncodeError:
                 continue  # half a character: named later, with its row, where the column is used
-    return pd.DataFrame(columns)
+    return pd.DataFrame(columns, index=frame.index)
 
 
 def number_column(

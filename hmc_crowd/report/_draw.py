@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-__all__ = ["DASHES", "Axis", "Frame", "Point", "line_shape", "mark_shape", "point_shape"]
+__all__ = ["Axis", "Frame", "Point", "line_shape", "mark_shape", "point_shape"]
 
 DASHES = ("", "7 4", "2 3", "9 3 2 3", "12 4", "4 2")
 _MARKERS = ("circle", "square", "triangle", "diamond", "cross", "circle")

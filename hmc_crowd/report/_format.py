@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Column", "column_for", "plain", "shown"]
 
-Kind = Literal["text", "integer", "number", "percent", "money", "flag"]
+Kind = Literal["text", "integer", "number", "either", "percent", "money", "flag"]
 
 NOTHING = "–"
 
@@ -31,10 +31,11 @@ class Column:
     ----------
     label : str
         Heading, without the unit.
-    kind : {"text", "integer", "number", "percent", "money", "flag"}, default "text"
-        ``percent`` shows a share in [0, 1] times 100; ``money`` shows integer minor units of the currency in ``unit``.
+    kind : {"text", "integer", "number", "either", "percent", "money", "flag"}, default "text"
+        ``either`` shows whole numbers without decimals, ``percent`` a share in [0, 1] times 100, ``money`` integer
+        minor units of the currency in ``unit``.
     decimals : int, default 1
-        Digits after the point, for ``number`` and ``percent``.
+        Digits after the point, for ``number``, ``either`` and ``percent``.
     unit : str, default ""
         Unit printed behind the heading; for ``money`` the ISO code of the currency.
     sign : bool, default False
@@ -63,7 +64,7 @@ class Column:
     @property
     def is_number(self) -> bool:
         """Whether cells are aligned as numbers."""
-        return self.kind in {"integer", "number", "percent", "money"}
+        return self.kind in {"integer", "number", "either", "percent", "money"}
 
 
 _SECONDS = "s"
@@ -182,7 +183,8 @@ def shown(value: Any, column: Column) -> str:
     if column.kind == "money":
         return str(Money(round(value), column.unit or "XXX")).rpartition(" ")[0]
     number = value * 100 if column.kind == "percent" else value
-    decimals = 0 if column.kind == "integer" else column.decimals
+    whole = column.kind == "integer" or (column.kind == "either" and float(number).is_integer())
+    decimals = 0 if whole else column.decimals
     text = f"{number:{'+' if column.sign else ''},.{decimals}f}"
     if float(text.replace(",", "")) == 0:
         text = text.lstrip("+-")
@@ -215,17 +217,20 @@ def plain(value: Any) -> Any:
 
 def columns_of(frame: Any, given: Mapping[str, Column], *, currency: str = "") -> dict[str, Column]:
     """Return the columns of a frame in its order: the given ones, the others told by name and content."""
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+    from pandas.api.types import infer_dtype
 
     found: dict[str, Column] = {}
     for name in map(str, frame.columns):
         values = frame[name]
         if name in given:
             found[name] = given[name]
-        elif is_bool_dtype(values):
+            continue
+        # By content, not by dtype: numbers with a None among them come as objects.
+        content = infer_dtype(values, skipna=True)
+        if content == "boolean":
             found[name] = Column(column_for(name).label, "flag")
         else:
-            numeric = bool(is_numeric_dtype(values))
+            numeric = content in {"integer", "floating", "mixed-integer-float"}
             whole = numeric and bool((values.dropna() % 1 == 0).all())
             found[name] = column_for(name, currency=currency, numeric=numeric, whole=whole)
     return found

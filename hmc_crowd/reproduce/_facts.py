@@ -40,7 +40,9 @@ def data_checks(data: HmcevalData, run: Run) -> Table:
         "Train and validation are one split (train) in the published file. Its columns count fewer malevolent "
         "utterances than the paper's text does. The reference objective is not the paper's: a MILP solver's, on "
         "the same instance.",
-        paper=Column("Paper or reference", "number", 3),
+        paper=Column("Paper or reference", "either", 3),
+        measured=Column("Measured", "either", 4),
+        difference=Column("Difference", "either", 4, sign=True),
     )
 
 

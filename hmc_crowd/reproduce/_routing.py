@@ -14,6 +14,7 @@ from hmc_crowd.reproduce._rows import NAMES, SHARES, compared, compared_table
 from hmc_crowd.routing import PlanOutcome, TouchedGroups, certify_batch, evaluate_plan, route, touched_groups
 
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import NDArray
 
     from hmc_crowd.reproduce._load import HmcevalData
@@ -190,8 +191,9 @@ def figure_6(data: HmcevalData, run: Run) -> tuple[Table, Chart]:
         "figure_6",
         [Series(name, frame["position"], frame[column]) for column, name in lines],
         title="Figure 6: by turn (trade-off 4.6, N/M = .5)",
-        description=f"Accuracy stays between {frame['accuracy'].min():.3f} and {frame['accuracy'].max():.3f}. Turns "
-        f"{', '.join(map(str, rare))} hold under 5 % of the items each; effort shows no trend.",
+        description=f"Accuracy stays between {_range(frame['accuracy'])}, the human ratio between "
+        f"{_range(frame['human_share'])}, time between {_range(frame['effort_share'])}. Turns "
+        f"{', '.join(map(str, rare))} hold under 5 % of the items each.",
         x=Axis("Turn"),
         y=Axis("Share"),
     )
@@ -247,3 +249,7 @@ def wrong_kept(data: HmcevalData, run: Run) -> Table:
         "data; the authors hand them out.",
         folded=True,
     )
+
+
+def _range(values: pd.Series[float]) -> str:
+    return f"{values.min():.3f} and {values.max():.3f}"

@@ -6,6 +6,7 @@ batch, `Policy` draws by a keyed hash of the item id instead.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -111,8 +112,7 @@ def draw_audit(
     """
     kept = kept_items.tolist() if isinstance(kept_items, np.ndarray) else list(kept_items)
     if len(set(kept)) != len(kept):
-        seen: set[Any] = set()
-        repeated = next(item for item in kept if item in seen or seen.add(item))
+        repeated = next(item for item, times in Counter(kept).items() if times > 1)
         raise InputError(f"kept_items holds {repeated!r} twice; give every item once")
     if (n is None) == (probability is None):
         raise InputError("give either n (a fixed number of items) or probability (each item by itself)")

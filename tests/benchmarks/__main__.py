@@ -1,6 +1,6 @@
 """``python -m tests.benchmarks [name ...]``: run the benchmarks ``bench_<name>.py``, all when none is named.
 
-A benchmark has ``main()``, which prints what it likes and may return rows ``(what, value)`` that are printed as a table.
+A benchmark has ``main()``, which prints what it likes and may return rows ``(what, value)``, printed as a table.
 """
 
 from __future__ import annotations

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
-COLUMNS = "submission item aspect campaign_id round worker label started submitted mode retest".split()
+COLUMNS = [
+    "submission", "item", "aspect", "campaign_id", "round", "worker", "label", "started", "submitted", "mode", "retest",
+]  # fmt: skip
 PER_SUBMISSION = 100
 
 
@@ -88,12 +90,8 @@ def tuples(frame: pd.DataFrame, *, text_times: bool) -> list[tuple[Any, ...]]:
     submission = (np.arange(len(frame)) // PER_SUBMISSION + 1).tolist()
     one, zero = [1] * len(frame), [0] * len(frame)
     texts = {name: frame[name].tolist() for name in ("item", "aspect", "worker", "label", "mode")}
-    return list(
-        zip(
-            submission, texts["item"], texts["aspect"], one, one, texts["worker"], texts["label"], *times, texts["mode"], zero,
-            strict=True,
-        )
-    )  # fmt: skip
+    first = (submission, texts["item"], texts["aspect"], one, one, texts["worker"], texts["label"])
+    return list(zip(*first, *times, texts["mode"], zero, strict=True))
 
 
 def plain_sqlite(url: str, folder: Path, frame: pd.DataFrame) -> float:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+import zipfile
 from importlib.resources import files
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import hmc_crowd
 from hmc_crowd.demo import DemoDialogues, load_dialogues
 
 SENTENCE_END = re.compile(r"[.?!]")
@@ -131,6 +136,24 @@ def test_each_call_returns_frames_of_its_own() -> None:
     second = load_dialogues()
     assert not (second.items["text"] == "changed").any()
     assert second.truth["difficulty"].notna().all()
+
+
+def test_they_are_read_from_a_package_that_is_no_folder(tmp_path: Path) -> None:
+    # A zipped package has no file system behind it: only importlib.resources finds the data there.
+    archive = tmp_path / "package.zip"
+    package = Path(hmc_crowd.__file__).parent
+    with zipfile.ZipFile(archive, "w") as zipped:
+        for path in (package / "__init__.py", package / "errors.py", *(package / "_base").glob("*.py")):
+            zipped.write(path, Path("hmc_crowd") / path.relative_to(package))
+        zipped.write(package / "demo" / "_data.py", "hmc_crowd/demo/_data.py")
+        zipped.write(package / "demo" / "dialogues.jsonl", "hmc_crowd/demo/dialogues.jsonl")
+        zipped.writestr("hmc_crowd/demo/__init__.py", "")
+    code = f"import sys; sys.path.insert(0, {str(archive)!r}); from hmc_crowd.demo import _data; "
+    code += "print(_data.__file__, _data.load_dialogues(), sep='\\n')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    where, what = done.stdout.splitlines()
+    assert where.startswith(str(archive))
+    assert what == str(load_dialogues())
 
 
 def test_it_prints_as_one_line(dialogues: DemoDialogues) -> None:

@@ -76,7 +76,7 @@ def test_most_of_a_dialogues_time_is_setup(dialogues):
 
 def test_the_papers_plan_counted_both_ways(hmceval_folder):
     routed = pd.read_csv(hmceval_folder / "sae_trust_score.tsv", sep="\t")
-    # A dialogue starts where the turn is 1; the file's own true time, value / turns, is what the README's figures rest on.
+    # A dialogue starts where the turn is 1; the figures rest on the file's own true time, value / turns.
     row = np.cumsum(routed["turn"].to_numpy() == 1)
     part = routed["human_effort_groundtruth"].to_numpy()
     for trade_off, by_parts, whole, touched in ((4.6, 0.506, 0.833, 0.795), (0.0, 0.639, 0.905, 0.785)):

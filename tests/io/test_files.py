@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import stat
 from typing import TYPE_CHECKING, Any
@@ -124,6 +125,35 @@ def test_lists_in_other_columns_are_kept(tmp_path: Path, ending: str) -> None:
     assert [list(each) for each in loaded.frame["context"]] == [["hi", "you"], []]
     again = write_frame(loaded.frame, tmp_path / "y.jsonl")
     assert [list(each) for each in read_frame(again, kind="items").frame["context"]] == [["hi", "you"], []]
+
+
+@given(body=st.text('ab,"\n\r ;é', max_size=40))
+@settings(max_examples=300, deadline=None)
+def test_any_text_is_read_as_the_csv_module_reads_it_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, body: str
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.csv"
+    path.write_text("x,y\n" + body, encoding="utf-8", newline="")
+    try:
+        frame = read_frame(path, kind=None).frame
+    except FrameError:
+        return
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.reader(file) if row]
+    assert frame.to_numpy().tolist() == rows[1:]
+
+
+@given(body=st.text('{}[]":,a1 \n\\u0', max_size=40))
+@settings(max_examples=300, deadline=None)
+def test_any_text_is_json_lines_or_refused(tmp_path_factory: pytest.TempPathFactory, body: str) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.jsonl"
+    path.write_text('{"item": "a"}\n' + body, encoding="utf-8", newline="")
+    try:
+        loaded = read_frame(path, kind="items")
+    except FrameError:
+        return
+    assert len(loaded.frame) >= 1
+    assert loaded.frame["item"].iloc[0] == "a"
 
 
 # --- writing

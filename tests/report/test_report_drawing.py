@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from hmc_crowd.errors import InputError
-from hmc_crowd.report import Axis, Column, Point, Series, histogram, line_chart
+from hmc_crowd.report import Axis, Column, Point, Series, Table, histogram, line_chart
 from hmc_crowd.report._curve import curve_chart
 from hmc_crowd.report._format import column_for, shown
 from hmc_crowd.report._times import time_tables
@@ -117,6 +117,8 @@ def test_curve_draws_at_most_four_trade_offs_with_the_plans_own() -> None:
         (500, Column("a", "money", unit="JPY"), "500"),
         (None, Column("a"), "–"),
         (pd.NA, Column("a"), "–"),
+        (6000.0, Column("a", "either", 4), "6,000"),
+        (0.19983, Column("a", "either", 4), "0.1998"),
         (True, Column("a", "flag"), "yes"),
         (np.bool_(False), Column("a", "flag"), "no"),
         ("text", Column("a", "number"), "text"),
@@ -124,6 +126,24 @@ def test_curve_draws_at_most_four_trade_offs_with_the_plans_own() -> None:
 )
 def test_cells(value: object, column: Column, text: str) -> None:
     assert shown(value, column) == text
+
+
+def test_numbers_with_a_gap_are_numbers_even_as_objects() -> None:
+    frame = pd.DataFrame({"score": [0.1 + 0.2, None], "seen": [True, None], "note": ["a", None]}, dtype=object)
+    table = Table(key="t", title="T", frame=frame)
+    assert [[cell.text for cell in row] for row in table.shown_rows()] == [["0.30", "yes", "a"], ["–", "–", "–"]]
+
+
+def test_merged_columns_say_a_repeated_value_once() -> None:
+    frame = pd.DataFrame({"run": ["a", "a", "b", "b"], "cap": ["x", "y", "y", "y"], "value": [1.0, 1.0, 1.0, 2.0]})
+    rows = list(Table(key="t", title="T", frame=frame, merged=2).shown_rows())
+    # The second y stands under another run than the first, so it is said again.
+    assert [[(cell.text, cell.span) for cell in row] for row in rows] == [
+        [("a", 2), ("x", 1), ("1.000", 1)],
+        [("y", 1), ("1.000", 1)],
+        [("b", 2), ("y", 2), ("1.000", 1)],
+        [("2.000", 1)],
+    ]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def sklearn_scores(target: np.ndarray, final: np.ndarray) -> list[float]:
     return [*macro[:3], accuracy_score(target, final)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 40),

@@ -41,7 +41,7 @@ def migrated_postgres(postgres_server: str) -> str:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def made_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A migrated database of each kind with nothing in it: a copy, or one that is emptied, both quicker than migrating."""
+    """A migrated, empty database of each kind: a copy, or one that is emptied, both quicker than migrating."""
     if request.param == "sqlite":
         shutil.copy(request.getfixturevalue("sqlite_template"), tmp_path / "store.db")
         return f"sqlite:///{tmp_path / 'store.db'}"

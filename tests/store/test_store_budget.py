@@ -81,9 +81,8 @@ def test_before_the_first_reservation_totals_are_zero(store: Store, campaign: in
 
 
 def test_a_crash_after_reserving_reserves_nothing(store: Store, campaign: int) -> None:
-    with pytest.raises(RuntimeError), store.begin() as tx:
-        tx.budget.reserve(campaign, "a", 60, "USD", 100)
-        raise RuntimeError("power cut")
+    with pytest.raises(ZeroDivisionError), store.begin() as tx:
+        1 / (tx.budget.reserve(campaign, "a", 60, "USD", 100) or 0)
     with store.read() as tx:
         assert tx.budget.totals(campaign).reserved_minor == 0
 

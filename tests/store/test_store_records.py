@@ -72,8 +72,9 @@ def test_raw_ids_and_pseudonyms(store: Store) -> None:
 
 
 def test_a_changed_pseudonym_is_refused_without_showing_the_raw_id(store: Store) -> None:
-    with pytest.raises(DuplicateError, match="other pseudonyms already") as caught, store.begin() as tx:
+    with store.begin() as tx:
         tx.workers.identify("mturk", ["SECRET"], pseudonyms={"SECRET": "w1"})
+    with pytest.raises(DuplicateError, match="other pseudonyms already") as caught, store.begin() as tx:
         tx.workers.identify("mturk", ["SECRET"], pseudonyms={"SECRET": "w2"})
     assert "SECRET" not in str(caught.value)
 
