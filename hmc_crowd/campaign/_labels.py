@@ -150,11 +150,14 @@ def final_labels(context: Context, tx: Transaction, aspect: str) -> pd.DataFrame
 class CampaignCertificate:
     """What can be promised of the batch: agreement of its labels with our people, at a level.
 
+    ``agreement_at_least`` is the promise, ``agreement_estimate`` what the audit leads one to expect.
+
     ``pending`` items were meant for people and have no answer yet, ``audit_pending`` ones were drawn for the audit and
     have none: both count as wrong. ``wrong`` counts answered audit items whose machine label was wrong.
     """
 
     agreement_at_least: float
+    agreement_estimate: float
     wrong_at_most: int
     level: float
     items: int
@@ -230,8 +233,12 @@ def _audit_counts(context: Context, tx: Transaction, plan_id: int) -> dict[str, 
 def _with_pending(bound: Certificate, counts: dict[str, int], round_: int) -> CampaignCertificate:
     # Items meant for people that nobody answered keep the machine's label unchecked: each may be wrong.
     wrong_at_most = min(bound.items, bound.wrong_at_most + counts["pending"])
+    # What the audit did not see is taken to be wrong as often as what it saw.
+    unseen = bound.kept - bound.audited
+    expected = unseen * bound.wrong / bound.audited + counts["pending"] + counts["audit_pending"]
     return CampaignCertificate(
         agreement_at_least=(bound.items - wrong_at_most) / bound.items,
+        agreement_estimate=1 - expected / bound.items,
         wrong_at_most=wrong_at_most,
         level=bound.level,
         items=bound.items,

@@ -124,13 +124,9 @@ def _summary(
 
 
 def _estimate(certificate: dict[str, Any] | None) -> tuple[float | None, str]:
-    """Estimate the agreement from the audit: what the machine kept is wrong as often as the audited part of it."""
-    if not certificate or not certificate["audited"]:
+    if not certificate:
         return None, "no audit yet"
-    kept = certificate["items"] - certificate["human"] - certificate["audited"]
-    share = certificate["wrong"] / certificate["audited"]
-    wrong = kept * share + certificate["pending"] + certificate["audit_pending"]
-    return 1 - wrong / certificate["items"], f"{certificate['wrong']} of {certificate['audited']} audited items wrong"
+    return certificate["agreement_estimate"], f"{certificate['wrong']} of {certificate['audited']} audited items wrong"
 
 
 def _facts(context: Context, plan: PlanRecord, model: int | None) -> dict[str, Any]:

@@ -41,12 +41,17 @@ _SPEND: dict[str, Any] = {"redundancy": 3, "pay_per_hour_minor": 1200, "budget_m
 
 @dataclass(frozen=True)
 class DemoResult:
-    """What the demo ends with; ``agreement`` is measured against the demo's known truth."""
+    """What the demo ends with.
 
-    agreement: float
-    agreement_machine_alone: float
+    ``agreement_*`` speak of the simulated people, from the audit; ``accuracy*`` of the truth, which only a demo knows:
+    people err, so the two differ.
+    """
+
+    agreement_estimate: float
     agreement_at_least: float
     level: float
+    accuracy: float
+    accuracy_machine_alone: float
     human_share: float
     human_minutes: float
     money: str
@@ -56,8 +61,9 @@ class DemoResult:
 
     def __str__(self) -> str:
         return (
-            f"agreement {self.agreement:.1%} (the machine alone: {self.agreement_machine_alone:.1%}), certified at least "
+            f"agreement with our people: about {self.agreement_estimate:.1%}, certified at least "
             f"{self.agreement_at_least:.1%} with {self.level:.0%} confidence\n"
+            f"right by the demo's known truth: {self.accuracy:.1%} (the machine alone: {self.accuracy_machine_alone:.1%})\n"
             f"people saw {self.human_share:.1%} of the items: {self.human_minutes:,.0f} minutes of work, {self.money}\n"
             f"report: {self.report}"
         )
@@ -200,10 +206,11 @@ def _result(campaign: Campaign, predictions: Any, truth: dict[str, str], report:
     labels = campaign.labels().set_index("item").loc[predictions["item"], "label"]
     true = predictions["item"].map(truth).to_numpy()
     return DemoResult(
-        agreement=float((labels.to_numpy() == true).mean()),
-        agreement_machine_alone=float((predictions["label"].to_numpy() == true).mean()),
+        agreement_estimate=certificate.agreement_estimate,
         agreement_at_least=certificate.agreement_at_least,
         level=certificate.level,
+        accuracy=float((labels.to_numpy() == true).mean()),
+        accuracy_machine_alone=float((predictions["label"].to_numpy() == true).mean()),
         human_share=(status.people + status.audited) / certificate.items,
         human_minutes=status.human_s / 60,
         money=str(Money(status.reserved_minor + status.settled_minor, status.currency)),

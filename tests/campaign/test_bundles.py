@@ -117,7 +117,7 @@ def test_no_work_is_no_bundle() -> None:
 def test_short_and_long_groups_are_mixed() -> None:
     # 60 groups of 15 s and 60 of 45 s; every bundle of 600 s gets some of both, which in order of size none would.
     short, long = dialogues([1] * 60, effort=10.0, setup=5.0), dialogues([1] * 60, effort=40.0, setup=5.0)
-    long = long.assign(item=long["item"] + "-long", group=long["group"] + "-long")
+    long = long.assign(item="long-" + long["item"], group="long-" + long["group"])
     for bundle in build(pd.concat([short, long]), target_minutes=10):
         assert {each.effort_s for each in bundle.items} == {10.0, 40.0}
 

@@ -122,8 +122,13 @@ def test_cells_of_a_tsv(tmp_path: Path) -> None:
 @pytest.mark.parametrize("chunked", [False, True])
 @pytest.mark.parametrize(
     "content",
-    ['item,text\na,x\nb,"open\nc,d\n', 'item,text\na,x\nb,"open\nc,"d"\n', 'item,text\na,x\nb,"open\nc,d"e\n'],
-    ids=["to the end", "to another quote", "closed too late"],
+    [
+        'item,text\na,x\nb,"open\nc,d\n',
+        'item,text\na,x\nb,"open\nc,"d"\n',
+        'item,text\na,x\nb,"open\nc,d"e\n',
+        'item,text\na,x\nb,"open\n',
+    ],
+    ids=["to the end", "to another quote", "closed too late", "in the last row"],
 )
 def test_a_quote_that_stays_open_does_not_swallow_rows(tmp_path: Path, content: str, chunked: bool) -> None:
     path = file(tmp_path, content)
