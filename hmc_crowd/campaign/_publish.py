@@ -9,6 +9,7 @@ under the key (`Platform.find`) before anything is sent, so that running it agai
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -114,6 +115,13 @@ def _new_hits(context: Context, plan_id: int, round_: int, request: PublishReque
     with context.store.read() as tx:
         work = work_left(context, tx, plan_id, request.redundancy)
         gold = _gold(context, tx)
+        # Gold that earlier rounds showed comes last in the rotation.
+        seen = Counter(
+            (each.item, each.aspect)
+            for hit in tx.work.hits(context.campaign_id)
+            for each in hit.items
+            if each.is_gold
+        )
     if work.empty:
         return []
     bundles = build_hits(
@@ -123,6 +131,7 @@ def _new_hits(context: Context, plan_id: int, round_: int, request: PublishReque
         round=round_,
         gold=gold if len(gold) else None,
         gold_share=request.gold_share,
+        seen=seen,
         rng=context.rng("bundles", round_),
     )
     return [_record(bundle, request) for bundle in bundles]

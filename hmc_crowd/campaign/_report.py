@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["report_data", "write_campaign_report"]
 
-_SHOWN_WORKERS = 200
 _CAPS = [index / 20 for index in range(21)]
 
 
@@ -160,7 +159,8 @@ def _curve(units: pd.DataFrame, plan: PlanRecord) -> pd.DataFrame:
         confidence, share, trade_offs=[trade_off], max_humans=_CAPS, true_effort=units["effort_s"].to_numpy()
     )
     plans = [route(confidence, share, max_human=cap, trade_off=trade_off) for cap in _CAPS]
-    return curve.assign(accuracy=[each.confidence_total / len(confidence) for each in plans])
+    foretold = [each.confidence_total / len(confidence) for each in plans]
+    return curve.drop(columns=["precision", "recall", "f1", "accuracy"]).assign(expected_accuracy=foretold)
 
 
 def _curve_note(units: pd.DataFrame) -> str:
@@ -174,9 +174,9 @@ def _plan_numbers(plan: PlanRecord, units: pd.DataFrame) -> dict[str, Any]:
     people = (units["destination"].astype(str) == "people").to_numpy()
     if "true_label" in units and units["true_label"].notna().all():
         right = people | (units["machine_label"] == units["true_label"]).to_numpy()
-        accuracy = float(right.mean())
+        reliability = {"accuracy": float(right.mean())}
     else:
-        accuracy = float(np.where(people, 1.0, units["confidence"]).mean())
+        reliability = {"expected_accuracy": float(np.where(people, 1.0, units["confidence"]).mean())}
     effort = units["effort_s"].to_numpy()
     return {
         **plan.header["request_shown"],
@@ -184,9 +184,10 @@ def _plan_numbers(plan: PlanRecord, units: pd.DataFrame) -> dict[str, Any]:
         "audited": counts["audit"],
         "asked_before": counts["asked_before"],
         "items": counts["items"],
-        "human_share": figures["human_share"],
+        "human_share": float(people.mean()),
+        "human_share_with_audit": figures["human_share"],
         "effort_share": float(effort[people].sum() / effort.sum()) if effort.sum() else 0.0,
-        "accuracy": accuracy,
+        **reliability,
         "objective": figures["objective"],
         "ties": counts["ties"],
     }
@@ -226,7 +227,7 @@ def _workers(tx: Transaction, campaign: int, answers: pd.DataFrame) -> pd.DataFr
     )
     columns = ["worker", "gold_right", "gold_n", "score", "score_low", "score_high"]
     table = workers.reset_index().merge(scores[columns], on="worker", how="left")
-    return table.sort_values("answers", ascending=False, kind="stable").head(_SHOWN_WORKERS).reset_index(drop=True)
+    return table.sort_values("answers", ascending=False, kind="stable").reset_index(drop=True)
 
 
 def _gold(answers: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame | None:
@@ -265,7 +266,6 @@ def _wrong_kept(context: Context, tx: Transaction, units: pd.DataFrame) -> pd.Da
     columns = ["item", "group", "position", "text"]
     items = tx.frames.read(context.campaign_id, "items", columns=columns, items=wrong["item"].tolist())
     table = items.merge(wrong.drop(columns=["aspect", "destination", "share"]), on="item")
-    table = table.rename(columns={"effort_s": "effort"})
     table["reason"] = table["reason"].astype(str).map(WHY)
     return table.sort_values("confidence", ascending=False, kind="stable").reset_index(drop=True)
 

@@ -86,7 +86,7 @@ def _executemany(session: Session, statement: Any, table: Any) -> int:
 
 def _sqlite_values(column: Any) -> list[Any]:
     if pa.types.is_timestamp(column.type):
-        column = _time_text(column, "%Y-%m-%d %H:%M:%S")
+        column = _time_text(column)
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.int64())
     if column.null_count == 0 or pa.types.is_large_string(column.type):
@@ -97,9 +97,9 @@ def _sqlite_values(column: Any) -> list[Any]:
     return listed
 
 
-def _time_text(column: Any, pattern: str) -> Any:
-    # %S of a microsecond timestamp prints the six decimals.
-    return pc.strftime(column.cast(pa.timestamp("us")), pattern).cast(pa.large_string())
+def _time_text(column: Any) -> Any:
+    # Arrow prints YYYY-MM-DD HH:MM:SS.ffffff, always six decimals, many times quicker than strftime.
+    return column.cast(pa.timestamp("us")).cast(pa.large_string())
 
 
 def _copy(session: Session, model: type[Base], table: Any, conflict: str) -> int:
@@ -169,7 +169,7 @@ def _copy_cells(column: Any) -> Any:
         return column
     if pa.types.is_timestamp(column.type):
         return pc.binary_join_element_wise(
-            _time_text(column, "%Y-%m-%d %H:%M:%S"),
+            _time_text(column),
             pa.scalar("+00", pa.large_string()),
             pa.scalar("", pa.large_string()),
         )

@@ -29,15 +29,6 @@ def renamed(answers: pd.DataFrame, seed: int) -> tuple[pd.DataFrame, dict[str, d
     return changed.sample(frac=1, random_state=seed), names
 
 
-def symmetric_tables() -> pd.DataFrame:
-    """Two camps that mirror each other beside a part that converges slowly: a saddle, where rounding would decide."""
-    rng = np.random.default_rng(8)
-    task, worker = np.nonzero(rng.random((8, 3)) < 0.9)
-    part = pd.DataFrame({"task": task, "worker": worker, "label": rng.integers(0, 2, len(task))})
-    mirror = pd.DataFrame({"task": part["task"] + 8, "worker": part["worker"] + 3, "label": 1 - part["label"]})
-    return pd.concat([part, mirror], ignore_index=True)
-
-
 @QUICK
 @given(answers=answer_tables(), seed=st.integers(0, 999), prior=st.sampled_from([0.0, 6.0]))
 def test_names_and_order_do_not_matter(answers: pd.DataFrame, seed: int, prior: float) -> None:
@@ -51,15 +42,18 @@ def test_names_and_order_do_not_matter(answers: pd.DataFrame, seed: int, prior: 
     np.testing.assert_allclose(one.skills_.to_numpy(), skills.to_numpy(), atol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(6))
 def test_rounding_does_not_decide_on_a_saddle(seed: int) -> None:
-    answers = symmetric_tables()
+    # u and v differ about tasks 0 and 1 in the same way, and only v answers task 2: the iteration passes a saddle on
+    # which both tasks are even; the last bits of a sum, multiplied in every step, once turned them over.
+    answers = pd.DataFrame([(0, 0, 2), (0, 1, 1), (1, 0, 2), (1, 1, 1), (2, 1, 0)], columns=["task", "worker", "label"])
     rng = np.random.default_rng(seed)
-    tasks, workers = rng.permutation(16), rng.permutation(6)
-    other = answers.assign(task=tasks[answers["task"]], worker=workers[answers["worker"]])
-    one = DawidSkene(1000, tol=0.0).fit_predict_proba(answers)
-    two = DawidSkene(1000, tol=0.0).fit_predict_proba(other)
-    np.testing.assert_allclose(one.to_numpy(), two.reindex(tasks[one.index]).to_numpy(), atol=1e-9)
+    tasks, workers, labels = rng.permutation(3), rng.permutation(2), rng.permutation(3)
+    other = pd.DataFrame({"task": tasks[answers["task"]], "worker": workers[answers["worker"]]})
+    other["label"] = labels[answers["label"]]
+    one, two = (DawidSkene().fit_predict_proba(a) for a in (answers, other))
+    there = two.reindex(index=tasks[one.index], columns=labels[one.columns])
+    np.testing.assert_allclose(one.to_numpy(), there.to_numpy(), atol=1e-9)
 
 
 @QUICK
