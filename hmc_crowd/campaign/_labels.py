@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from hmc_crowd.aggregation import aggregate as aggregate_answers
+from hmc_crowd.campaign._data import known_labels
 from hmc_crowd.errors import InputError, StateError
 from hmc_crowd.quality import gold_scores, screen_workers
 from hmc_crowd.routing import certify_batch
@@ -104,7 +105,10 @@ def aggregate(context: Context, *, method: str) -> Aggregated:
         results = []
         for name, rows in answers.groupby("aspect", observed=True):
             known = gold.loc[gold["aspect"] == name, ["item", "label"]]
-            results.append((str(name), aggregate_answers(rows, method=method, gold=known if len(known) else None)))
+            aspect = next(each for each in tx.campaigns.aspects(context.campaign_id) if each.name == name)
+            labels_ = known_labels(context, tx, aspect) or None
+            gold_ = known if len(known) else None
+            results.append((str(name), aggregate_answers(rows, method=method, gold=gold_, labels=labels_)))
         round_ = tx.campaigns.get(context.name).round
         frames = [_label_rows(result.frame, name, gold) for name, result in results]
         labels = pd.concat(frames, ignore_index=True)
@@ -112,7 +116,7 @@ def aggregate(context: Context, *, method: str) -> Aggregated:
         tied = int(labels["tied"].sum())
         context.log(tx, "aggregated", round=round_, labels=len(labels), tied=tied, method=method)
     workers = pd.concat([result.workers.assign(aspect=name) for name, result in results], ignore_index=True)
-    notes = tuple(note for _, result in results for note in result.assumptions)
+    notes = tuple(note for _, result in results for note in (*result.cautions, *result.assumptions))
     return Aggregated(labels, workers, method, len(answers), tied, notes)
 
 

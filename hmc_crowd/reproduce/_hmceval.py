@@ -30,7 +30,7 @@ _STEPS = 8
 class Progress(Protocol):
     """Anything that is told how far the work is."""
 
-    def __call__(self, done: int, total: int, what: str, /) -> None:
+    def __call__(self, what: str, done: int, total: int, /) -> None:
         """Say that ``done`` of ``total`` steps are done and that ``what`` comes next."""
         ...
 
@@ -114,7 +114,7 @@ def reproduce_hmceval(
     out : str or Path, optional
         Folder to write page, JSON, CSV tables and drawings to; nothing is written without it.
     progress : callable, optional
-        Called with (steps done, steps in all, what comes next).
+        Called with (what comes next, steps done, steps in all).
     trees : int, default 100
         Trees of the forests: the paper's number; fewer for a quick look.
     n_jobs : int, optional
@@ -150,9 +150,9 @@ def reproduce_hmceval(
     hmc_crowd.errors.InputError: /no/such/folder is no folder; give the folder with the HMCEval data by --data DIR
     """
     tell = progress or _silent
-    tell(0, _STEPS, "reading the data")
+    tell("reading the data", 0, _STEPS)
     data = load_hmceval(data_dir)
-    tell(1, _STEPS, "routing")
+    tell("routing", 1, _STEPS)
     runs = _routing.all_runs(data)
     seconds: dict[str, float] = {}
     started = timer()
@@ -163,10 +163,10 @@ def reproduce_hmceval(
     scores: dict[bool, dict[str, EffortScores]] = {True: {}, False: {}}
     kinds = [(share_workers, features) for share_workers in scores for features in TABLE_4]
     for done, (share_workers, features) in enumerate(kinds, start=2):
-        tell(done, _STEPS, f"cross-validating the effort model, features {features}")
+        tell(f"cross-validating the effort model, features {features}", done, _STEPS)
         found = _effort.scores_of(data, features, model, share_workers=share_workers)
         scores[share_workers][features] = found
-    tell(6, _STEPS, "routing with our own effort model")
+    tell("routing with our own effort model", 6, _STEPS)
     started = timer()
     efforts = _effort.predicted_efforts(data, model)
     # Two models were fitted, one per group of features; the paper's figure is for one.
@@ -184,7 +184,7 @@ def reproduce_hmceval(
             points,
         ),
     )
-    tell(7, _STEPS, "errors, turns and facts")
+    tell("errors, turns and facts", 7, _STEPS)
     report = HmcevalReport(
         sections=(routing, sweeps, confidence, effort, *_last_sections(data, runs["MCE + HEE"], seconds)),
         figures=_figures(runs["MCE + HEE"]),
@@ -192,11 +192,11 @@ def reproduce_hmceval(
     )
     if out is not None:
         report.write(out)
-    tell(_STEPS, _STEPS, "done")
+    tell("done", _STEPS, _STEPS)
     return report
 
 
-def _silent(done: int, total: int, what: str, /) -> None:
+def _silent(what: str, done: int, total: int, /) -> None:
     """Tell nobody."""
 
 
