@@ -8,19 +8,21 @@ the next one may run in another process, or a week later.
 from __future__ import annotations
 
 import secrets
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.clock import Clock, SystemClock
 from hmc_crowd._base.ids import natural_key
 from hmc_crowd.campaign import _collect, _data, _effort, _explain, _labels, _plan, _publish, _run, _status
 from hmc_crowd.campaign._context import Aspect, Context, Progress
+from hmc_crowd.campaign._decide import PlanRequest
 from hmc_crowd.campaign._pseudonyms import load_worker_key
 from hmc_crowd.errors import InputError
 from hmc_crowd.io import write_frame
 from hmc_crowd.store import AspectRecord, open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
     from types import TracebackType
 
@@ -116,12 +118,16 @@ class Campaign:
             "labels": {},
             "positive_labels": [str(label) for label in positive_labels],
         }
-        with store.begin() as tx:
-            record = tx.campaigns.create(name, settings, created_at=clock.now())
-            for each in asked:
-                tx.campaigns.add_aspect(record.id, AspectRecord(**each.__dict__))
-            context = Context(store, record.id, name, key, clock)
-            context.log(tx, "created", aspects=[each.name for each in asked])
+        try:
+            with store.begin() as tx:
+                record = tx.campaigns.create(name, settings, created_at=clock.now())
+                for each in asked:
+                    tx.campaigns.add_aspect(record.id, AspectRecord(**each.__dict__))
+                context = Context(store, record.id, name, key, clock)
+                context.log(tx, "created", aspects=[each.name for each in asked])
+        except BaseException:
+            store.close()
+            raise
         return cls(context)
 
     @classmethod
@@ -129,9 +135,13 @@ class Campaign:
         """Open a campaign that exists; the database's only one when no name is given."""
         clock = clock or SystemClock()
         store = open_store(str(database), clock=clock)
-        with store.read() as tx:
-            record = tx.campaigns.get(name)
-        return cls(Context(store, record.id, record.name, load_worker_key(store.url), clock))
+        try:
+            with store.read() as tx:
+                record = tx.campaigns.get(name)
+            return cls(Context(store, record.id, record.name, load_worker_key(store.url), clock))
+        except BaseException:
+            store.close()
+            raise
 
     def close(self) -> None:
         """Close the database."""
@@ -157,6 +167,12 @@ class Campaign:
     def aspects(self) -> list[Aspect]:
         """The questions it asks."""
         return [Aspect(**each.__dict__) for each in self._context.aspects()]
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Make the ``add_*`` calls of a ``with`` block one transaction: all tables are taken, or none."""
+        with self._context.together():
+            yield
 
     def add_items(self, items: Any) -> int:
         """Add the things to be judged.
@@ -187,7 +203,7 @@ class Campaign:
         return _data.add_gold(self._context, gold, aspect=aspect)
 
     def add_effort(self, efforts: Any) -> int:
-        """Store predicted times that come from elsewhere: ``item, seconds[, share, setup_s, p90_s]``, for every item."""
+        """Store predicted times of your own for every item: ``item, seconds[, share, setup_s, p90_s]``."""
         return _effort.add_effort(self._context, efforts)
 
     def estimate_effort(self, model: EffortModel | None = None) -> _effort.EffortEstimate:
@@ -225,7 +241,8 @@ class Campaign:
         trade_off : float, default 4.6
             Price of one unit of effort in units of confidence (lambda); the default is the HMCEval paper's choice.
         max_human : int or float, optional
-            Most items people may get: a count, or a share of the batch (default .5, the paper's). The audit comes on top.
+            Most items people may get: a count, or a share of the batch (default .5, the paper's). The audit comes on
+            top.
         max_human_s : float, optional
             Most seconds of people's time, over all answers (``redundancy`` an item), audit included.
         max_money_minor : int, optional
@@ -243,7 +260,7 @@ class Campaign:
         CampaignPlan
             Counts and the time it takes, counted both ways.
         """
-        request = _plan.PlanRequest(
+        request = PlanRequest(
             trade_off=trade_off,
             max_human=max_human,
             max_human_s=max_human_s,
@@ -316,9 +333,9 @@ class Campaign:
         return _collect.collect(self._context, _publish.connect(platform, self._context), pages, progress)
 
     def check_gold(self, *, minimum: float = 0.6, at_least: int = 3, level: float = 0.95) -> _labels.GoldCheck:
-        """Score workers on gold; leave out of aggregation who is surely below ``minimum`` after ``at_least`` gold answers.
+        """Score workers on gold and leave out of aggregation who is surely below ``minimum``.
 
-        Leaving out never touches anybody's pay.
+        Nothing is decided before ``at_least`` gold answers. Leaving out never touches anybody's pay.
         """
         return _labels.check_gold(self._context, minimum=minimum, at_least=at_least, level=level)
 
@@ -337,7 +354,8 @@ class Campaign:
     def labels(self, target: Any = None, *, aspect: str | None = None, overwrite: bool = False) -> Any:
         """Return (or write to a file) one label for every item: ``item, label, source, confidence, ...``.
 
-        Without a target the frame is of the kind the items were (pandas, polars, Dataset); items from a file give pandas.
+        Without a target the frame is of the kind the items were (pandas, polars, Dataset); items from a file give
+        pandas.
         """
         name = self._context.aspect(aspect).name
         with self._context.store.read() as tx:

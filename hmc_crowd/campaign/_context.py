@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ from hmc_crowd._base.ids import digest
 from hmc_crowd.errors import InputError, StateError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from hmc_crowd.store import AspectRecord, CampaignRecord, PlanRecord, Store, Transaction
 
 __all__ = ["Aspect", "Context", "Progress"]
@@ -61,6 +64,26 @@ class Context:
     name: str
     worker_key: bytes
     clock: Clock = field(default_factory=SystemClock)
+    joined: Transaction | None = None
+
+    @contextmanager
+    def begin(self) -> Iterator[Transaction]:
+        """Open a writing transaction, or take part in the one that `together` holds."""
+        if self.joined is not None:
+            yield self.joined
+            return
+        with self.store.begin() as tx:
+            yield tx
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Make the steps of the block one transaction: all of them are saved, or none."""
+        with self.store.begin() as tx:
+            self.joined = tx
+            try:
+                yield
+            finally:
+                self.joined = None
 
     def record(self) -> CampaignRecord:
         """Read the campaign's row afresh: another process may have moved it on."""

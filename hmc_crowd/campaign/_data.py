@@ -24,7 +24,7 @@ def add_items(context: Context, source: Any) -> int:
     kept = [column for column in _ITEM_COLUMNS if column in loaded.frame]
     frame = loaded.frame[[*kept, *loaded.features]].rename(columns={name: f"f_{name}" for name in loaded.features})
     form = str(loaded.kind_of_source.form)
-    with context.store.begin() as tx:
+    with context.begin() as tx:
         added = tx.frames.add_items(context.campaign_id, frame)
         record = tx.campaigns.get(context.name)
         tx.campaigns.save_settings(context.campaign_id, {**record.settings, "items_came_as": form})
@@ -49,7 +49,7 @@ def add_gold(context: Context, source: Any, *, aspect: str | None = None) -> int
 
 
 def _put_labels(context: Context, kind: str, source: Any, aspect: AspectRecord, **columns: str) -> int:
-    with context.store.begin() as tx:
+    with context.begin() as tx:
         if tx.frames.count(context.campaign_id, "items") == 0:
             raise StateError(f"campaign {context.name!r} has no items yet; first add_items(), then the {kind}")
         known = known_labels(context, tx, aspect)

@@ -1,8 +1,8 @@
 """How long will people need? Predicted before the plan, learnt from the campaign's own clocks after it.
 
-The model predicts the time of a group (a dialogue) from its features; an item gets the group's time divided by its turns,
-as in the HMCEval paper. A worker is not known when a plan is made, so a model with worker features is averaged over the
-workers of the pool. Without any model, seconds come from reading speed, and the note says so.
+The model predicts the time of a group (a dialogue) from its features; an item gets the group's time divided by its
+turns, as in the HMCEval paper. A worker is not known when a plan is made, so a model with worker features is averaged
+over the workers of the pool. Without any model, seconds come from reading speed, and the note says so.
 """
 
 from __future__ import annotations
@@ -83,7 +83,11 @@ class Learned:
         if not self.version:
             return "; ".join(self.notes)
         split = "" if self.setup_s is None else f"; {self.setup_s:.1f} s a group + {self.marginal_s:.1f} s an item"
-        before = "" if self.previous_mae_s is None else f" (the model before, on the new rounds: {self.previous_mae_s:.1f} s)"
+        before = (
+            ""
+            if self.previous_mae_s is None
+            else f" (the model before, on the new rounds: {self.previous_mae_s:.1f} s)"
+        )
         return (
             f"effort model {self.version} from {self.rows:,} timed groups of {self.workers:,} workers: MAE "
             f"{self.mae_s:.1f} s{before}, R2 {self.r2:.2f} on unseen workers{split}"
@@ -104,7 +108,7 @@ def add_effort(context: Context, source: Any) -> int:
         if column not in frame:
             frame[column] = default
     columns = ["item", "seconds", "share", "setup_s", "p90_s", "model_version"]
-    with context.store.begin() as tx:
+    with context.begin() as tx:
         count = tx.frames.put(context.campaign_id, "efforts", frame[columns])
         _remember(context, tx, given=True)
         context.log(tx, "effort given", items=count)
@@ -123,7 +127,8 @@ def estimate(context: Context, model: EffortModel | None = None) -> EffortEstima
     if model is None and record is not None:
         model = EffortModel.from_bytes(record.blob)
     if model is None:
-        frame, name, notes = _from_reading(items), "reading speed", ("a guess: nobody was timed yet",)
+        frame, name = _from_reading(items), "reading speed"
+        notes: tuple[str, ...] = ("a guess: nobody was timed yet",)
     else:
         setup_s = float(record.scores.get("setup_s") or 0.0) if record is not None else 0.0
         frame, notes = _from_model(model, items, table, pool, setup_s)
@@ -151,7 +156,7 @@ def _remember(context: Context, tx: Transaction, *, given: bool) -> None:
 
 
 def _group_table(context: Context, tx: Transaction, items: pd.DataFrame) -> pd.DataFrame:
-    """Return one row of features per group: computed from texts and machine labels, overridden by the user's columns."""
+    """Return one row of features per group: from texts and machine labels, the user's columns above all."""
     given = _given_features(items)
     positive = context.settings().get("positive_labels", [])
     labels = None
@@ -206,7 +211,7 @@ def _from_model(
         workers = pd.DataFrame({"worker_test_score": scores, "approval_ranking": np.nan})
         workers = workers[[name for name in workers if name in known]]
     made = plan_effort(model, X, items[["item", "group"]], pool=workers)
-    median = X.assign(**{name: workers[name].median() for name in workers}) if workers is not None else X
+    median = X if workers is None else X.assign(**{str(name): value for name, value in workers.median().items()})
     p90 = pd.Series(np.ravel(model.predict_quantile(median, 0.9)), index=X.index)
     frame = pd.DataFrame(
         {
@@ -251,7 +256,7 @@ def learn(context: Context, *, kind: str) -> Learned:
 
 
 def _timed_groups(context: Context, tx: Transaction) -> pd.DataFrame:
-    """Return features and raw seconds of each (submission, group); times that the platform did not stamp are left out."""
+    """Return features and raw seconds of each (submission, group); answers without a time are left out."""
     cid = context.campaign_id
     answers = tx.work.answers(cid)
     answers = answers[answers["seconds"].notna()]
@@ -311,7 +316,7 @@ class _Training:
 
 
 def _save(context: Context, model: EffortModel, data: _Training) -> Learned:
-    """Score the model on workers it has not seen, and the one before it on rounds it has not seen; store the new one."""
+    """Score the model on unseen workers, and the one before it on rounds it has not seen; store the new one."""
     disjoint = data.workers if data.n_workers >= _LEAST_WORKERS else None
     scores = model.evaluate(data.X, data.seconds, groups=disjoint, coverage=False)
     with context.store.read() as tx:

@@ -22,6 +22,7 @@ WHY = {
     "beyond_cap": "people would gain on it, but items with larger gains filled the cap or the budget",
     "audit_draw": "the machine keeps it; a random draw sends it to people to check the machine",
     "asked_before": "people were asked about it in an earlier round",
+    "audited_before": "an earlier audit drew it, so people have judged it",
     "gold": "its label is known: it checks workers and is never planned",
 }
 
@@ -57,9 +58,9 @@ class Explanation:
         lines.append(f"went to {self.destination}: {self.why}")
         if self.gain is not None:
             lines.append(
-                f"gain {self.gain:+.4f} = (1 - {self.confidence:.4f}) - {self.trade_off:g} x effort ({self.effort_s:.1f} s"
-                f" of one person), rank {self.rank:,} of {self.items_planned:,}; chance of being seen by people "
-                f"{self.inclusion_probability:.3g}"
+                f"gain {self.gain:+.4f} = (1 - {self.confidence:.4f}) - {self.trade_off:g} x effort "
+                f"({self.effort_s:.1f} s of one person), rank {self.rank:,} of {self.items_planned:,}; chance of being "
+                f"seen by people {self.inclusion_probability:.3g}"
             )
         if self.prediction is not None:
             lines.append(f"the machine says {self.prediction!r}")
@@ -87,7 +88,8 @@ def explain(context: Context, item: str, *, aspect: str | None = None) -> Explan
         is_gold = not tx.frames.read(context.campaign_id, "gold", aspect=name, items=[item]).empty
         labels = final_labels(context, tx, name)
     label = labels[labels["item"] == item].to_dict("records")
-    return _explanation(item, name, items, plan, row, answers, prediction, is_gold, label[0] if label else {})
+    found = {str(key): value for key, value in label[0].items()} if label else {}
+    return _explanation(item, name, items, plan, row, answers, prediction, is_gold, found)
 
 
 def _plan_row(tx: Transaction, plan: PlanRecord | None, item: str, aspect: str) -> dict[str, Any]:

@@ -127,7 +127,9 @@ def _label_rows(frame: pd.DataFrame, aspect: str, gold: pd.DataFrame) -> pd.Data
     names = [column[2:] for column in posterior_columns]
     values = frame[posterior_columns].to_numpy()
     rows = frame[["item", "label", "confidence", "n_answers", "tied"]].copy()
-    posterior = pd.Series([dict(zip(names, each, strict=True)) for each in values.tolist()], index=rows.index, dtype=object)
+    posterior = pd.Series(
+        [dict(zip(names, each, strict=True)) for each in values.tolist()], index=rows.index, dtype=object
+    )
     return rows.assign(posterior=posterior, aspect=aspect, source="crowd", evidence="people_blind")
 
 

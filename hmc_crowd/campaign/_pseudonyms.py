@@ -26,8 +26,8 @@ VARIABLE = "HMC_CROWD_WORKER_KEY"
 def load_worker_key(database: str) -> bytes:
     """Return the key of the pseudonyms: from the environment, else from a file of mode 600, made on first use.
 
-    The file lies beside an SQLite database (``NAME.key``), for PostgreSQL in the user's configuration folder. It must be
-    kept with the database: without it new answers of a known worker look like a stranger's.
+    The file lies beside an SQLite database (``NAME.key``), for PostgreSQL in the user's configuration folder. It must
+    be kept with the database: without it new answers of a known worker look like a stranger's.
     """
     given = os.environ.get(VARIABLE)
     if given:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +18,8 @@ from hmc_crowd.report import ReportData, Summary, write_report
 from hmc_crowd.routing import route, sweep
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import PlanRecord, Transaction
 
@@ -144,7 +145,7 @@ def _curve(units: pd.DataFrame, plan: PlanRecord) -> pd.DataFrame:
     """Return reliability against effort at the plan's trade-off: by the truth where it is known, else as foretold."""
     trade_off = float(plan.header["request_shown"]["trade_off"])
     confidence, share = units["confidence"].to_numpy(), units["share"].to_numpy()
-    true = units["true_label"] if "true_label" in units else None
+    true = units.get("true_label")
     if true is not None and true.notna().all():
         return sweep(
             confidence,
@@ -155,9 +156,7 @@ def _curve(units: pd.DataFrame, plan: PlanRecord) -> pd.DataFrame:
             predicted=units["machine_label"].to_numpy(),
             true_effort=units["effort_s"].to_numpy(),
         )
-    curve = sweep(
-        confidence, share, trade_offs=[trade_off], max_humans=_CAPS, true_effort=units["effort_s"].to_numpy()
-    )
+    curve = sweep(confidence, share, trade_offs=[trade_off], max_humans=_CAPS, true_effort=units["effort_s"].to_numpy())
     plans = [route(confidence, share, max_human=cap, trade_off=trade_off) for cap in _CAPS]
     foretold = [each.confidence_total / len(confidence) for each in plans]
     return curve.drop(columns=["precision", "recall", "f1", "accuracy"]).assign(expected_accuracy=foretold)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.money import Money
-from hmc_crowd.campaign._publish import work_left
+from hmc_crowd.campaign._work import open_places, work_left
 
 if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
@@ -46,15 +46,15 @@ class Status:
     @property
     def satisfied(self) -> bool:
         """Whether every item that people were to judge has its answers and a label that is not tied."""
-        return self.round > 0 and self.work_left == 0 and self.labels > 0
+        return self.round > 0 and self.work_left == 0 and self.open_places == 0 and self.labels > 0
 
     def __str__(self) -> str:
         promise = f", agreement at least {self.agreement_at_least:.2%}" if self.agreement_at_least is not None else ""
         spent = Money(self.reserved_minor + self.settled_minor, self.currency)
         return (
-            f"{self.campaign}: round {self.round}, {self.items:,} items, {self.people:,} to people and {self.audited:,} "
-            f"audited, {self.answers:,} answers in {self.submissions:,} submissions, {self.open_places:,} places open, "
-            f"{spent} committed{promise}; next: {self.next_step}"
+            f"{self.campaign}: round {self.round}, {self.items:,} items, {self.people:,} to people and "
+            f"{self.audited:,} audited, {self.answers:,} answers in {self.submissions:,} submissions, "
+            f"{self.open_places:,} places open, {spent} committed{promise}; next: {self.next_step}"
         )
 
 
@@ -76,8 +76,7 @@ def status(context: Context) -> Status:
         left = len(work_left(context, tx, plan.id, redundancy)) if plan else 0
         counted = {kind: tx.frames.count(cid, kind) for kind in ("predictions", "gold", "efforts")}
         answers = tx.work.answers(cid)
-    taken = submissions[submissions["state"].isin(["submitted", "approved", "rejected"])].groupby("hit_key").size()
-    open_places = sum(max(0, hit.redundancy - int(taken.get(hit.key, 0))) for hit in hits if hit.state == "open")
+        places = sum(open_places(context, tx).values())
     unsent = sum(intent.state in {"planned", "sent"} for intent in intents)
     draft = Status(
         campaign=context.name,
@@ -91,7 +90,7 @@ def status(context: Context) -> Status:
         people=plan.header["counts"]["people"] if plan else 0,
         audited=plan.header["counts"]["audit"] if plan else 0,
         hits=len(hits),
-        open_places=open_places,
+        open_places=places,
         submissions=len(submissions),
         answers=len(answers),
         human_s=float(answers["seconds"].sum()),

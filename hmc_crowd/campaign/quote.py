@@ -79,9 +79,10 @@ class Quote:
             else ""
         )
         return (
-            f"{self.money} on {self.platform}: {self.people_items:,} of {self.items:,} items judged by {self.redundancy} "
-            f"people each and {self.audit_items:,} audited, {self.hours:.1f} hours in {self.submissions:,} submissions, "
-            f"{Money(self.total_minor, currency)} with fees of {Money(self.fee_minor, currency)}{promise}"
+            f"{self.money} on {self.platform}: {self.people_items:,} of {self.items:,} items judged by "
+            f"{self.redundancy} people each and {self.audit_items:,} audited, {self.hours:.1f} hours in "
+            f"{self.submissions:,} submissions, {Money(self.total_minor, currency)} with fees of "
+            f"{Money(self.fee_minor, currency)}{promise}"
         )
 
 
@@ -144,10 +145,12 @@ def quote(
     order = _order(confidence, times)
     coverage = tuple(_coverage(cost[order], money.minor, each) for each in _redundancies(redundancy))
     people, audited = _split(cost[order], money.minor / redundancy, audit, len(times))
-    asked = order[: people + audited]
-    answers_s = float(times[asked].sum()) * redundancy
-    reward = math.ceil(answers_s * per_second)
-    fee = math.ceil(answers_s * per_second * fee_share)
+    kept = times[order[people:]]
+    # Which kept items the audit draws is not known yet: their mean stands for them.
+    audit_s = audited * float(kept.mean()) if audited else 0.0
+    answers_s = (float(times[order[:people]].sum()) + audit_s) * redundancy
+    reward = _whole_minor(answers_s * per_second)
+    fee = _whole_minor(answers_s * per_second * (1 + fee_share)) - reward
     submissions = math.ceil(answers_s / (target_minutes * 60))
     expected = _expected(confidence, machine_accuracy, order, people, audited, level)
     return Quote(
@@ -212,6 +215,11 @@ def _redundancies(redundancy: int) -> Sequence[int]:
     return sorted({1, 2, 3, 5, 7, redundancy})
 
 
+def _whole_minor(amount: float) -> int:
+    """Round up to whole minor units, but not for a rounding error of the sum."""
+    return math.ceil(amount - 1e-6)
+
+
 def _coverage(cost: NDArray[np.float64], money_minor: int, redundancy: int) -> Coverage:
     items = int(np.searchsorted(np.cumsum(cost) * redundancy, money_minor + 1e-9, side="right"))
     return Coverage(redundancy, items, items / len(cost))
@@ -221,8 +229,9 @@ def _split(cost: NDArray[np.float64], money: float, audit: int | float | None, i
     """Return how many items people judge and how many of the rest are audited, both paid from the money."""
     total = np.concatenate([[0.0], np.cumsum(cost)])
     people = np.arange(int(np.searchsorted(total, money + 1e-9, side="right")))
-    mean = float(cost.mean())
     kept = items - people
+    # The audit is drawn from what the machine keeps, so one audited item costs the mean of those.
+    mean = (total[-1] - total[people]) / np.maximum(kept, 1)
     if audit is None:
         audited = np.minimum(kept, np.maximum(50, np.round(0.05 * kept)))
     else:
@@ -231,11 +240,11 @@ def _split(cost: NDArray[np.float64], money: float, audit: int | float | None, i
     fits = np.flatnonzero(total[people] + audited * mean <= money + 1e-9)
     if fits.size:
         return int(fits[-1]), int(audited[fits[-1]])
-    return 0, min(items, int(money / mean)) if mean > 0 else items
+    return 0, min(items, int(money / mean[0])) if mean[0] > 0 else items
 
 
 def audit_size(audit: int | float | None, kept: int) -> int:
-    """Return how many of the machine-kept items to audit: as asked, else 5 % and at least 50, never more than there are.
+    """Return how many machine-kept items to audit: as asked, else 5 % and at least 50; never more than there are.
 
     Examples
     --------
@@ -244,7 +253,7 @@ def audit_size(audit: int | float | None, kept: int) -> int:
     """
     if audit is None:
         return min(kept, max(50, round(0.05 * kept)))
-    if isinstance(audit, bool) or audit < 0 or (isinstance(audit, float) and audit > 1):
+    if isinstance(audit, bool) or not audit >= 0 or (isinstance(audit, float) and audit > 1):
         raise InputError(f"audit is {audit}; give a count of items (int) or a share of the machine-kept ones (float)")
     return min(kept, round(audit * kept) if isinstance(audit, float) else audit)
 

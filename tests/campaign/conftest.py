@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hmc_crowd._base.clock import VirtualClock
 from hmc_crowd.campaign import Campaign
 from hmc_crowd.platform import find_platform
 from hmc_crowd.simulation import SimulatedCrowd, draw_workers
@@ -17,6 +16,8 @@ from hmc_crowd.simulation import SimulatedCrowd, draw_workers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from hmc_crowd._base.clock import VirtualClock
 
 LABELS = ["good", "bad"]
 

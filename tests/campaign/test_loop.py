@@ -12,8 +12,6 @@ from hmc_crowd.campaign import Campaign
 from hmc_crowd.errors import BudgetError, DuplicateError, InputError, StateError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from hmc_crowd._base.clock import VirtualClock
     from hmc_crowd.simulation import SimulatedCrowd
 
@@ -51,9 +49,7 @@ def test_the_whole_loop_on_each_database(
     assert 0 < certificate.agreement_at_least < agreement
 
 
-def test_every_step_again_changes_nothing(
-    start: Start, workplace: Any, crowd: Any, wanted: dict, spend: dict
-) -> None:
+def test_every_step_again_changes_nothing(start: Start, workplace: Any, crowd: Any, wanted: dict, spend: dict) -> None:
     campaign = start()
     play_round(campaign, workplace, crowd, wanted, spend)
     before = (campaign.status(), campaign.labels())

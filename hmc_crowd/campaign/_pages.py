@@ -1,0 +1,58 @@
+"""What does a worker see? Texts, the dialogue so far, the labels to choose from; never which items are gold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hmc_crowd.campaign._data import known_labels
+from hmc_crowd.platform import Hit, HitItem
+
+if TYPE_CHECKING:
+    from hmc_crowd.campaign._context import Context
+    from hmc_crowd.store import HitRecord, Transaction
+
+__all__ = ["Pages"]
+
+
+class Pages:
+    """Turns stored HITs into what the platform shows: texts, dialogue so far, labels; never which items are gold."""
+
+    def __init__(self, context: Context, tx: Transaction, records: list[HitRecord]) -> None:
+        self._description = str(tx.campaigns.get(context.name).settings.get("description", ""))
+        self._labels = {
+            each.name: tuple(known_labels(context, tx, each)) for each in tx.campaigns.aspects(context.campaign_id)
+        }
+        wanted = {each.item for record in records for each in record.items}
+        # The dialogue so far needs every turn of a group, asked about or not.
+        all_items = tx.frames.read(context.campaign_id, "items", columns=["item", "group"])
+        groups = set(all_items.loc[all_items["item"].isin(wanted), "group"])
+        turns_of = all_items.loc[all_items["group"].isin(groups), "item"].tolist()
+        columns = ["item", "group", "position", "text"]
+        texts = tx.frames.read(context.campaign_id, "items", columns=columns, items=turns_of)
+        texts = texts.sort_values(["group", "position"], kind="stable")
+        self._shown: dict[str, tuple[str, int, str, tuple[str, ...]]] = {}
+        so_far: list[str] = []
+        last = None
+        for item, group, position, text in zip(*(texts[column].tolist() for column in columns), strict=True):
+            if group != last:
+                so_far, last = [], group
+            self._shown[item] = (group, int(position), text, tuple(so_far))
+            so_far.append(text)
+
+    def hit(self, record: HitRecord) -> Hit:
+        """Return a stored HIT as the platform gets it."""
+        shown = []
+        for each in record.items:
+            group, position, text, context = self._shown[each.item]
+            labels = self._labels[each.aspect]
+            shown.append(HitItem(each.item, each.aspect, group, position, text, context, labels))
+        return Hit(
+            key=record.key,
+            title=record.title,
+            description=self._description,
+            items=tuple(shown),
+            redundancy=record.redundancy,
+            pay_minor=record.pay_minor,
+            currency=record.currency,
+            time_limit_s=max(1800, int(6 * record.expected_s)),
+        )

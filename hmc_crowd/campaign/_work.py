@@ -1,0 +1,82 @@
+"""What is there to do for people: which questions, how often still, and what each costs in time?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from hmc_crowd.errors import InputError
+
+if TYPE_CHECKING:
+    from hmc_crowd.campaign._context import Context
+    from hmc_crowd.store import Transaction
+
+__all__ = ["gold_work", "open_places", "work_left"]
+
+TAKEN = ("submitted", "approved", "rejected")
+
+
+def work_left(context: Context, tx: Transaction, plan_id: int, redundancy: int) -> pd.DataFrame:
+    """Return the plan's units for people with how many answers each still needs, and what they cost.
+
+    A unit whose answers are tied needs one more than it has.
+    """
+    if isinstance(redundancy, bool) or redundancy < 1:
+        raise InputError(f"redundancy is {redundancy}; at least one worker must answer an item")
+    units = tx.plans.read(plan_id, people_only=True, columns=["item", "aspect"])
+    units["aspect"] = units["aspect"].astype(str)
+    pairs = pd.MultiIndex.from_frame(units[["item", "aspect"]])
+    answers = tx.work.answers(context.campaign_id, include_excluded=False, include_gold=False)
+    given = answers.groupby(["task", "aspect"], observed=True).size()
+    # Places of earlier HITs that somebody may still take are as good as asked.
+    coming = _still_coming(context, tx)
+    have = given.reindex(pairs, fill_value=0).to_numpy() + coming.reindex(pairs, fill_value=0).to_numpy()
+    labels = tx.labels.read(context.campaign_id)
+    tied = pairs.isin(pd.MultiIndex.from_frame(labels.loc[labels["tied"].astype(bool), ["item", "aspect"]]))
+    units["needed"] = np.where(tied & (have == redundancy), 1, np.maximum(0, redundancy - have))
+    units = units[units["needed"] > 0]
+    return _with_cost(context, tx, units[["item", "aspect", "needed"]])
+
+
+def open_places(context: Context, tx: Transaction) -> dict[str, int]:
+    """Return how many places of each open HIT nobody has handed in yet, by the HIT's key."""
+    submissions = tx.work.submissions(context.campaign_id)
+    taken = submissions[submissions["state"].isin(TAKEN)].groupby("hit_key").size()
+    hits = tx.work.hits(context.campaign_id, state="open")
+    return {hit.key: max(0, hit.redundancy - int(taken.get(hit.key, 0))) for hit in hits}
+
+
+def _still_coming(context: Context, tx: Transaction) -> pd.Series[int]:
+    """Return how many answers are still to come for each item and aspect from HITs that are out."""
+    places = open_places(context, tx)
+    coming: Counter[tuple[str, str]] = Counter()
+    for hit in tx.work.hits(context.campaign_id, state="open"):
+        for each in hit.items:
+            coming[each.item, each.aspect] += places[hit.key]
+    items, aspects = [item for item, _ in coming], [aspect for _, aspect in coming]
+    index = pd.MultiIndex.from_arrays([items, aspects], names=["item", "aspect"])
+    return pd.Series(list(coming.values()), index=index, dtype="int64")
+
+
+def _with_cost(context: Context, tx: Transaction, units: pd.DataFrame) -> pd.DataFrame:
+    """Add group, position, and seconds split in reading into the group and judging the item."""
+    wanted = units["item"].unique().tolist()
+    items = tx.frames.read(context.campaign_id, "items", columns=["item", "group", "position"], items=wanted)
+    turns = tx.frames.read(context.campaign_id, "items", columns=["group"])["group"].value_counts()
+    efforts = tx.frames.read(
+        context.campaign_id, "efforts", columns=["item", "seconds", "setup_s"], items=wanted
+    ).fillna({"setup_s": 0.0})
+    frame = units.merge(items, on="item").merge(efforts, on="item")
+    # An item's seconds hold its part of the set-up; what is left is what one more item of an open group costs.
+    part = frame["setup_s"] / frame["group"].map(turns).to_numpy()
+    return frame.assign(effort_s=np.maximum(frame["seconds"] - part, 0.0)).reset_index(drop=True)
+
+
+def gold_work(context: Context, tx: Transaction) -> pd.DataFrame:
+    gold = tx.frames.read(context.campaign_id, "gold")
+    if gold.empty:
+        return gold
+    return _with_cost(context, tx, gold[["item", "aspect"]])
