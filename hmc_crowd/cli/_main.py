@@ -13,67 +13,91 @@ code   meaning
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from typing import TYPE_CHECKING
-
-import click
-
-from hmc_crowd.cli._app import app
-from hmc_crowd.errors import HmcCrowdError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["main"]
 
+FAULT = 2
 INTERRUPTED = 130
+_DEBUG = "HMC_CROWD_DEBUG"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a command and leave with its exit code."""
+    """Run a command and leave with its exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        The words after ``hmc-crowd``; those of the process by default.
+
+    Raises
+    ------
+    SystemExit
+        Always, with the code of the table above.
+    """
     given = list(sys.argv[1:] if arguments is None else arguments)
+    as_json = "--json" in given
     try:
-        code = app(args=given, prog_name="hmc-crowd", standalone_mode=False)
-    except HmcCrowdError as error:
-        _complain(str(error), type(error).__name__, error.exit_code, as_json="--json" in given)
-        code = error.exit_code
-    except click.exceptions.Abort:
-        _complain("interrupted; call the same command again to go on", "Interrupted", INTERRUPTED, as_json=False)
-        code = INTERRUPTED
-    except click.ClickException as error:
-        # Wrong usage of any kind is 2, also where click itself would say 1.
-        _complain(_usage(error), "UsageError", 2, as_json="--json" in given)
-        code = 2
+        code = _run(given, as_json=as_json)
     except KeyboardInterrupt:
-        _complain("interrupted; call the same command again to go on", "Interrupted", INTERRUPTED, as_json=False)
         code = INTERRUPTED
     except BrokenPipeError:
         # The reader of our output went away (for example `| head`): that is no error of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except Exception as error:
-        if os.environ.get("HMC_CROWD_DEBUG"):
+        if os.environ.get(_DEBUG):
             raise
-        _complain(
-            f"unexpected {type(error).__name__}: {error}. This is a fault of hmc-crowd: run again with "
-            "HMC_CROWD_DEBUG=1 and report the traceback",
-            type(error).__name__,
-            2,
-            as_json="--json" in given,
+        code = FAULT
+        message = (
+            f"unexpected {type(error).__name__}: {_one_line(error)}; this is a fault of hmc-crowd: run it again with "
+            f"{_DEBUG}=1 and report the traceback"
         )
-        code = 2
-    sys.exit(code if isinstance(code, int) else 0)
+        _complain(message, type(error).__name__, code, as_json=as_json)
+    if code == INTERRUPTED:
+        message = "interrupted; nothing is half done: call the same command again to go on"
+        _complain(message, "Interrupted", code, as_json=as_json)
+    sys.exit(code)
 
 
-def _usage(error: click.ClickException) -> str:
-    context = getattr(error, "ctx", None)
-    where = f" (see {context.command_path} --help)" if context is not None else ""
-    return f"{error.format_message()}{where}"
+def _run(given: list[str], *, as_json: bool) -> int:
+    """Run a command; return its exit code, wrong usage and known errors included."""
+    # Imported here, so that an interrupt while Python still loads is one like any other.
+    import typer
+
+    from hmc_crowd.cli._app import app
+    from hmc_crowd.cli._wording import ClickError, usage
+    from hmc_crowd.errors import HmcCrowdError
+
+    try:
+        code = app(args=given, prog_name="hmc-crowd", standalone_mode=False)
+        # What Python buffered is written now, while a closed pipe can still be told from a fault.
+        sys.stdout.flush()
+    except HmcCrowdError as error:
+        _complain(_one_line(error), type(error).__name__, error.exit_code, as_json=as_json)
+        return error.exit_code
+    except typer.Abort:
+        return INTERRUPTED
+    except ClickError as error:
+        # Wrong usage of any kind is 2, also where click itself would say 1.
+        _complain(usage(error), "UsageError", 2, as_json=as_json)
+        return 2
+    return code if isinstance(code, int) else 0
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())
 
 
 def _complain(message: str, kind: str, code: int, *, as_json: bool) -> None:
+    """Say it on standard error; where a program reads us, as JSON on standard output too."""
+    import json
+
     if as_json:
         sys.stdout.write(json.dumps({"error": {"type": kind, "message": message, "exit_code": code}}) + "\n")
     sys.stderr.write(f"hmc-crowd: {message}\n")

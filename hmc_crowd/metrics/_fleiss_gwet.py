@@ -29,14 +29,19 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from hmc_crowd.errors import InputError
-from hmc_crowd.metrics._influence import check_level, clustered, scaled_interval
-from hmc_crowd.metrics._ratings import Ratings, cluster_codes, read_ratings
+from hmc_crowd.metrics._intervals import ask_for
+from hmc_crowd.metrics._intervals_clusters import cluster_ways, spread_of
+from hmc_crowd.metrics._ratings import Ratings, read_ratings
 from hmc_crowd.metrics._result import Metric
+from hmc_crowd.metrics._unit_intervals import unit_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from hmc_crowd.metrics._intervals import Ask, Scale
+    from hmc_crowd.metrics._unit_intervals import Statistic
 
 __all__ = [
     "WeightLevel",
@@ -59,7 +64,9 @@ def fleiss_kappa(
     categories: Sequence[Any] | None = None,
     clusters: Any = None,
     interval_level: float = 0.95,
-    interval: Literal["auto", "analytic", "none"] = "auto",
+    interval: str = "auto",
+    rng: np.random.Generator | None = None,
+    n_boot: int = 2000,
 ) -> Metric:
     """Return Fleiss' kappa, for any number of ratings per unit, with an interval.
 
@@ -75,8 +82,12 @@ def fleiss_kappa(
         Units that belong together stay together in the interval.
     interval_level : float, default 0.95
         Coverage of the interval.
-    interval : {"auto", "analytic", "none"}
-        "auto" is analytic.
+    interval : {"auto", "analytic", "bootstrap", "none"}, default "auto"
+        "auto" is analytic; the bootstrap draws units (clusters) again.
+    rng : numpy.random.Generator, optional
+        For the bootstrap; default ``numpy.random.default_rng(0)``.
+    n_boot : int, default 2000
+        Draws of the bootstrap.
 
     Returns
     -------
@@ -95,7 +106,8 @@ def fleiss_kappa(
     >>> round(fleiss_kappa([["a", "a"], ["a", "a"], ["b", "b"], ["b", "a"]]).value, 4)
     0.4667
     """
-    return _coefficient("fleiss", "Fleiss' kappa", ratings, level, categories, clusters, interval_level, interval)
+    ask = ask_for(interval_level, interval, rng, n_boot)
+    return _coefficient("fleiss", "Fleiss' kappa", ratings, level, categories, clusters, ask)
 
 
 def gwet_ac1(
@@ -104,13 +116,15 @@ def gwet_ac1(
     categories: Sequence[Any] | None = None,
     clusters: Any = None,
     interval_level: float = 0.95,
-    interval: Literal["auto", "analytic", "none"] = "auto",
+    interval: str = "auto",
+    rng: np.random.Generator | None = None,
+    n_boot: int = 2000,
 ) -> Metric:
     """Return Gwet's AC1, which stays sensible when nearly all units get one label.
 
     Parameters
     ----------
-    ratings, categories, clusters, interval_level, interval
+    ratings, categories, clusters, interval_level, interval, rng, n_boot
         As in `fleiss_kappa`; AC1 depends on how many labels are declared, alpha and kappa do not.
 
     Returns
@@ -126,7 +140,8 @@ def gwet_ac1(
     >>> round(gwet_ac1([["a", "a"], ["a", "a"], ["b", "b"], ["b", "a"]]).value, 4)
     0.5294
     """
-    return _coefficient("gwet", "Gwet's AC1", ratings, "nominal", categories, clusters, interval_level, interval)
+    ask = ask_for(interval_level, interval, rng, n_boot)
+    return _coefficient("gwet", "Gwet's AC1", ratings, "nominal", categories, clusters, ask)
 
 
 def gwet_ac2(
@@ -136,13 +151,15 @@ def gwet_ac2(
     categories: Sequence[Any] | None = None,
     clusters: Any = None,
     interval_level: float = 0.95,
-    interval: Literal["auto", "analytic", "none"] = "auto",
+    interval: str = "auto",
+    rng: np.random.Generator | None = None,
+    n_boot: int = 2000,
 ) -> Metric:
     """Return Gwet's AC2: AC1 with weights for near agreement.
 
     Parameters
     ----------
-    ratings, level, categories, clusters, interval_level, interval
+    ratings, level, categories, clusters, interval_level, interval, rng, n_boot
         As in `fleiss_kappa`; ``level='nominal'`` gives AC1.
 
     Returns
@@ -156,7 +173,8 @@ def gwet_ac2(
     0.5664
     """
     name = f"Gwet's AC2 ({level})"
-    return _coefficient("gwet", name, ratings, level, categories, clusters, interval_level, interval)
+    ask = ask_for(interval_level, interval, rng, n_boot)
+    return _coefficient("gwet", name, ratings, level, categories, clusters, ask)
 
 
 def brennan_prediger(
@@ -166,13 +184,15 @@ def brennan_prediger(
     categories: Sequence[Any] | None = None,
     clusters: Any = None,
     interval_level: float = 0.95,
-    interval: Literal["auto", "analytic", "none"] = "auto",
+    interval: str = "auto",
+    rng: np.random.Generator | None = None,
+    n_boot: int = 2000,
 ) -> Metric:
     """Return the Brennan-Prediger coefficient (Randolph's kappa): chance treats every label alike.
 
     Parameters
     ----------
-    ratings, level, categories, clusters, interval_level, interval
+    ratings, level, categories, clusters, interval_level, interval, rng, n_boot
         As in `fleiss_kappa`; it depends on how many labels are declared.
 
     Returns
@@ -186,7 +206,8 @@ def brennan_prediger(
     0.5
     """
     name = "Brennan-Prediger"
-    return _coefficient("brennan-prediger", name, ratings, level, categories, clusters, interval_level, interval)
+    ask = ask_for(interval_level, interval, rng, n_boot)
+    return _coefficient("brennan-prediger", name, ratings, level, categories, clusters, ask)
 
 
 def conger_kappa(
@@ -196,13 +217,15 @@ def conger_kappa(
     categories: Sequence[Any] | None = None,
     clusters: Any = None,
     interval_level: float = 0.95,
-    interval: Literal["auto", "analytic", "none"] = "auto",
+    interval: str = "auto",
+    rng: np.random.Generator | None = None,
+    n_boot: int = 2000,
 ) -> Metric:
     """Return Conger's kappa: Cohen's for any number of raters, each with own habits.
 
     Parameters
     ----------
-    ratings, level, categories, clusters, interval_level, interval
+    ratings, level, categories, clusters, interval_level, interval, rng, n_boot
         As in `fleiss_kappa`. For panels: it needs the same few raters throughout.
 
     Returns
@@ -218,7 +241,8 @@ def conger_kappa(
     0.5
     """
     name = "Conger's kappa"
-    return _coefficient("conger", name, ratings, level, categories, clusters, interval_level, interval)
+    ask = ask_for(interval_level, interval, rng, n_boot)
+    return _coefficient("conger", name, ratings, level, categories, clusters, ask)
 
 
 def agreement_weights(labels: Sequence[Any], level: WeightLevel) -> NDArray[np.float64]:
@@ -258,52 +282,37 @@ def _coefficient(
     level: WeightLevel,
     categories: Sequence[Any] | None,
     clusters: Any,
-    interval_level: float,
-    interval: str,
+    ask: Ask,
 ) -> Metric:
-    coverage = check_level(interval_level, name="interval_level")
-    if interval not in {"auto", "analytic", "none"}:
-        raise InputError(f"interval is {interval!r}; choose auto, analytic or none")
     if level not in get_args(WeightLevel):
         raise InputError(f"level is {level!r}; choose one of {', '.join(get_args(WeightLevel))}")
     read = read_ratings(ratings, categories=categories)
-    together = cluster_codes(clusters, n=read.n_units, of="unit")
-    common: dict[str, Any] = {"name": name, "n": read.n, "dropped": read.dropped, "level": coverage}
+    rated = read.per_unit >= 1
+    ways = tuple(way.take(rated) for way in cluster_ways(clusters, read.n_units))
+    common: dict[str, Any] = {"name": name, "n": read.n, "dropped": read.dropped, "level": ask.level}
     if not (read.per_unit >= 2).any():
         return Metric.undefined("no unit has two ratings", **common)
     if len(read.labels) < 2:
         if chance == "gwet" and level == "nominal":
             told = ("only one label occurs: AC1 is 1 for every number of declared labels",)
-            return Metric(1.0, warnings=told, method="no interval (no disagreement seen)", **common)
+            return Metric(1.0, warnings=told, method="no interval: no disagreement was seen", **common)
         return Metric.undefined("only one label occurs; declare categories to say what else was possible", **common)
-    found = _by_unit(read, agreement_weights(read.labels, level), chance)
+    weights = agreement_weights(read.labels, level)
+    found = _by_unit(read, weights, chance)
     if found is None:
         return Metric.undefined("agreement by chance is complete, as when only one label occurs", **common)
-    details: dict[str, Any] = {
+    again = _statistic(read, weights, chance) if ask.interval == "bootstrap" else None
+    scale: Scale = "plain" if found.agreement >= 1.0 else "log1m"
+    made = unit_interval(found.value, found.influence, ask, ways, scale=scale, statistic=again)
+    assumes = (*made.assumptions, "the raters are taken as given")
+    details = {
         "agreement": found.agreement,
         "chance": found.chance,
-        "units": int((read.per_unit >= 1).sum()),
+        "units": int(rated.sum()),
         "categories": tuple(read.labels),
+        "se": spread_of(found.influence, ways).variance ** 0.5,
     }
-    if interval == "none":
-        return Metric(found.value, details=details, **common)
-    rated = read.per_unit >= 1
-    spread = clustered(found.influence, None if together is None else together[rated])
-    low, high = scaled_interval(found.value, spread, coverage, scale="one minus")
-    told = spread.warnings
-    if found.agreement >= 1.0:
-        low = high = None
-        told += ("no disagreement was seen: no interval",)
-    return Metric(
-        found.value,
-        low,
-        high,
-        method="analytic (Gwet's linearised variance on log(1 - value), t)",
-        warnings=told,
-        assumptions=("units (clusters) are independent", "raters are taken as given"),
-        details={**details, "se": spread.se},
-        **common,
-    )
+    return Metric(found.value, **{**made.fields(), "assumptions": assumes}, details=details, **common)
 
 
 @dataclass(frozen=True)
@@ -365,3 +374,36 @@ def _conger(
     pull = others[read.rater, read.code] - np.einsum("gk,gk->g", others, own)[read.rater]
     moved = np.bincount(place, weights=pull * units / n_by[read.rater], minlength=units) / (r * (r - 1.0))
     return chance, chance + moved
+
+
+def _statistic(read: Ratings, weights: NDArray[np.float64], kind: Chance) -> Statistic:
+    """Return the coefficient as a function of how often each rated unit counts."""
+    rated = read.per_unit >= 1
+    counts, m = read.counts[rated], read.per_unit[rated].astype(np.float64)
+    q, paired = counts.shape[1], (m >= 2).astype(np.float64)
+    agreeing = np.einsum("uk,uk->u", counts, counts @ weights - 1.0) / np.maximum(m * (m - 1.0), 1.0)
+    inside = counts / m[:, None]
+    total = float(weights.sum())
+    place, raters = (np.cumsum(rated) - 1)[read.unit], read.n_raters
+    habits = np.zeros((len(m), raters * q)) if kind == "conger" else np.zeros((len(m), 0))
+    if kind == "conger":
+        habits[place, read.rater * q + read.code] = 1.0
+
+    def again(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
+        agreement = (drawn @ (agreeing * paired)) / (drawn @ paired)
+        share = (drawn @ inside) / drawn.sum(axis=1, keepdims=True)
+        if kind == "fleiss":
+            chance = np.einsum("dk,kl,dl->d", share, weights, share)
+        elif kind == "gwet":
+            chance = total / (q * (q - 1.0)) * (share * (1.0 - share)).sum(axis=1)
+        elif kind == "conger":
+            table = (drawn @ habits).reshape(-1, raters, q)
+            own = table / table.sum(axis=2, keepdims=True)
+            both = own.sum(axis=1)
+            alone = np.einsum("dgk,kl,dgl->d", own, weights, own)
+            chance = (np.einsum("dk,kl,dl->d", both, weights, both) - alone) / (raters * (raters - 1.0))
+        else:
+            chance = np.full(len(drawn), total / q**2)
+        return np.asarray((agreement - chance) / (1.0 - chance))
+
+    return again

@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from hmc_crowd.errors import InputError
-from hmc_crowd.metrics._icc_parts import Components, components, group_spread
-from hmc_crowd.metrics._influence import check_level, scaled_interval
-from hmc_crowd.metrics._ratings import Ratings, cluster_codes, read_ratings
+from hmc_crowd.metrics._icc_parts import Components, components, group_interval
+from hmc_crowd.metrics._intervals import ask_for
+from hmc_crowd.metrics._intervals_clusters import cluster_ways
+from hmc_crowd.metrics._ratings import Ratings, read_ratings
 from hmc_crowd.metrics._result import Metric
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def icc(
     k: float | None = None,
     clusters: Any = None,
     level: float = 0.95,
-    interval: Literal["auto", "analytic", "none"] = "auto",
+    interval: str = "auto",
 ) -> Metric:
     """Return an intraclass correlation with its interval.
 
@@ -101,20 +102,21 @@ def icc(
     (1.0, 0.8889)
     """
     kind, single, name = _form(form)
-    coverage = check_level(level)
     if missing not in {"auto", "drop", "use"}:
         raise InputError(f"missing is {missing!r}; choose auto, drop or use")
-    if interval not in {"auto", "analytic", "none"}:
-        raise InputError(f"interval is {interval!r}; choose auto, analytic or none")
+    if interval == "bootstrap":
+        raise InputError("interval is 'bootstrap'; an intraclass correlation has analytic intervals only")
+    coverage = ask_for(level, interval).level
     if k is not None and not k >= 1:
         raise InputError(f"k is {k!r}; give the number of ratings that are averaged, at least 1")
     read = read_ratings(ratings)
-    together = cluster_codes(clusters, n=read.n_units, of="unit")
+    ways = cluster_ways(clusters, read.n_units)
+    if len(ways) > 1:
+        raise InputError("clusters names two ways; the units of an intraclass correlation have one")
     numbers = read.values(why="the intraclass correlation")
     data = _choose(read, numbers, missing)
     common: dict[str, Any] = {"name": name, "dropped": data.dropped, "level": coverage, "warnings": data.warnings}
-    if together is not None:
-        together = together[data.kept]
+    together = ways[0].take(data.kept).code if ways else None
     parts = components(data.unit, data.rater, data.numbers, one_way=kind == "1")
     if isinstance(parts, str):
         return Metric.undefined(parts, n=len(data.unit), **common)
@@ -136,18 +138,9 @@ def icc(
         part = components(data.unit[rows], data.rater[rows], data.numbers[rows], one_way=kind == "1")
         return None if isinstance(part, str) else _value(part, kind, 1.0 if single else size)
 
-    spread, groups = group_spread(again, data.unit, together)
-    low, high = scaled_interval(value, spread, coverage, scale="fisher")
-    common["warnings"] = (*data.warnings, *spread.warnings)
-    return Metric(
-        value,
-        low,
-        high if high is None else min(high, 1.0),
-        method=f"analytic (jackknife over {groups} groups of units, Fisher's z, t)",
-        assumptions=("units (clusters) are independent", "raters are taken as given"),
-        details={**details, "se": spread.se},
-        **common,
-    )
+    made, error = group_interval(again, value, data.unit, together, coverage)
+    common["warnings"] = (*data.warnings, *made.warnings)
+    return Metric(value, **{**made.fields(), **common}, details={**details, "se": error})
 
 
 @dataclass(frozen=True)

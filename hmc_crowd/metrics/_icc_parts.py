@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hmc_crowd.metrics._influence import FEW_CLUSTERS, Spread
+from hmc_crowd.metrics._intervals import Interval, no_interval, t_interval
+from hmc_crowd.metrics._intervals_clusters import FEW_CLUSTERS, Spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-__all__ = ["Components", "components", "group_spread"]
+__all__ = ["Components", "components", "group_interval"]
 
 _DENSE_SIDE = 2_000
 _GROUPS = 40
@@ -188,14 +189,17 @@ def _unit_and_rater(
     return float(rest @ rest), parts
 
 
-def group_spread(
+def group_interval(
     again: Callable[[NDArray[np.bool_]], float | None],
+    value: float,
     unit: NDArray[np.intp],
     clusters: NDArray[np.intp] | None,
-) -> tuple[Spread, int]:
-    """Return the spread from groups of units, dealt by position, and how many there are.
+    level: float,
+) -> tuple[Interval, float]:
+    """Return the interval from groups of units on Fisher's z, and the standard error.
 
-    Leaves out one of at most 40 groups in turn; with 500 units or more per group it compares the groups themselves.
+    Leaves out one of at most 40 groups in turn, dealt by position; with 500 units or more per group it compares the
+    groups themselves.
     """
     belongs = (clusters if clusters is not None else np.arange(int(unit.max()) + 1))[unit]
     found, place = np.unique(belongs, return_inverse=True)
@@ -204,10 +208,12 @@ def group_spread(
     large = len(found) >= _LARGE_GROUP * groups
     values = [again(dealt == each if large else dealt != each) for each in range(groups)]
     kept = np.array([each for each in values if each is not None])
-    if len(kept) < max(2, groups - 1):
-        return Spread(math.nan, 0, groups), groups
+    if len(kept) < max(2, groups - 1) or not abs(value) < 1.0:
+        return no_interval("too few units, or the value lies on the border of its range"), math.nan
     rest = float(((kept - kept.mean()) ** 2).sum())
-    error = math.sqrt(rest / (len(kept) * (len(kept) - 1)) if large else rest * (len(kept) - 1) / len(kept))
-    few = groups < FEW_CLUSTERS
-    told = (f"only {groups} units or clusters: the interval may be too narrow",) if few else ()
-    return Spread(error, len(kept) - 1, groups, told), groups
+    variance = rest / (len(kept) * (len(kept) - 1)) if large else rest * (len(kept) - 1) / len(kept)
+    told = (f"only {groups} units or clusters: the interval is rough",) if groups < FEW_CLUSTERS else ()
+    assumes = ("units (clusters) are independent", "the raters are taken as given")
+    slope = 1.0 / (1.0 - value * value)
+    spread = Spread(variance * slope * slope, len(kept) - 1, f"{groups} groups of units, t", told, assumes)
+    return t_interval(value, spread, level, scale="fisher", what="jackknife"), math.sqrt(variance)

@@ -138,14 +138,27 @@ def t_interval(
 
 
 def spread_interval(
-    value: float, influence: NDArray[np.float64], ways: tuple[Way, ...], level: float, *, scale: Scale = "plain"
+    value: float,
+    influence: NDArray[np.float64],
+    ways: tuple[Way, ...],
+    level: float,
+    *,
+    scale: Scale = "plain",
+    n: int | None = None,
 ) -> Interval:
     """Return the delta-method interval from influence values on the plain scale, shape (n,).
 
-    The estimate minus its target is about the sum of them.
+    The estimate minus its target is about the sum of them. Where `n` is given the values are those of cells of equal
+    rows, each multiplied by the root of its number of rows, so that their squares add up to those of the n rows.
     """
     slope = float(gradient(lambda sums: _to(scale, sums[..., 0]), np.array([value]))[0])
-    return t_interval(value, spread_of(slope * influence, ways), level, scale=scale)
+    if not math.isfinite(slope):
+        return no_interval("the value lies on the border of its range")
+    spread = spread_of(slope * influence, ways)
+    if n is not None:
+        squares = slope**2 * float(influence @ influence)
+        spread = Spread(n / max(n - 1, 1) * squares, max(n - 1, 1), "", (), spread.assumptions)
+    return t_interval(value, spread, level, scale=scale)
 
 
 def smooth_interval(
@@ -220,13 +233,12 @@ def _bootstrap(rows: Rows, totals: Totals, function: Function, ask: Ask, ways: t
 
 def _to(scale: Scale, values: NDArray[Any]) -> NDArray[Any]:
     with np.errstate(all="ignore"):
-        if scale == "fisher":
-            return np.arctanh(values)
-        if scale == "log":
-            return np.log(values)
-        if scale == "log1m":
-            return np.log(1.0 - values)
-    return values
+        moved = {"fisher": np.arctanh, "log": np.log, "log1m": _log1m, "plain": np.asarray}[scale](values)
+    return np.asarray(moved)
+
+
+def _log1m(values: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(np.log(1.0 - values))
 
 
 def _back(scale: Scale, value: float) -> float:

@@ -23,20 +23,27 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from hmc_crowd.errors import InputError
-from hmc_crowd.metrics._influence import check_level, clustered, scaled_interval
-from hmc_crowd.metrics._ratings import Ratings, cluster_codes, read_ratings
+from hmc_crowd.metrics._intervals import ask_for
+from hmc_crowd.metrics._intervals_clusters import cluster_ways, spread_of
+from hmc_crowd.metrics._ratings import Ratings, read_ratings
 from hmc_crowd.metrics._result import Metric
+from hmc_crowd.metrics._unit_intervals import unit_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["AlphaLevel", "krippendorff_alpha"]
+    from hmc_crowd.metrics._intervals import Scale
+    from hmc_crowd.metrics._unit_intervals import Statistic
+
+__all__ = ["AlphaLevel", "bootstrap_statistic", "krippendorff_alpha"]
 
 AlphaLevel = Literal["nominal", "ordinal", "interval", "ratio"]
 # Distances between distinct values are taken in blocks of at most this many.
 _BLOCK = 4_000_000
+# The bootstrap holds a table of labels x labels per unit.
+_BOOTSTRAP_LABELS = 50
 
 
 def krippendorff_alpha(
@@ -46,7 +53,9 @@ def krippendorff_alpha(
     categories: Sequence[Any] | None = None,
     clusters: Any = None,
     interval_level: float = 0.95,
-    interval: Literal["auto", "analytic", "none"] = "auto",
+    interval: str = "auto",
+    rng: np.random.Generator | None = None,
+    n_boot: int = 2000,
 ) -> Metric:
     """Return Krippendorff's alpha with an interval.
 
@@ -63,8 +72,12 @@ def krippendorff_alpha(
         What belongs together (the dialogue of a turn): such units stay together in the interval.
     interval_level : float, default 0.95
         Coverage of the interval (`level` is taken).
-    interval : {"auto", "analytic", "none"}
-        How; "auto" is analytic.
+    interval : {"auto", "analytic", "bootstrap", "none"}, default "auto"
+        "auto" is analytic; the bootstrap draws units (clusters) again.
+    rng : numpy.random.Generator, optional
+        For the bootstrap; default ``numpy.random.default_rng(0)``.
+    n_boot : int, default 2000
+        Draws of the bootstrap.
 
     Returns
     -------
@@ -93,57 +106,38 @@ def krippendorff_alpha(
     """
     if level not in get_args(AlphaLevel):
         raise InputError(f"level is {level!r}; choose nominal, ordinal, interval or ratio")
-    coverage = check_level(interval_level, name="interval_level")
-    if interval not in {"auto", "analytic", "none"}:
-        raise InputError(f"interval is {interval!r}; choose auto, analytic or none")
+    ask = ask_for(interval_level, interval, rng, n_boot)
     read = read_ratings(ratings, categories=categories)
-    together = cluster_codes(clusters, n=read.n_units, of="unit")
-    name = f"Krippendorff's alpha ({level})"
+    ways = cluster_ways(clusters, read.n_units)
     m = read.per_unit
-    single = int((m == 1).sum())
-    dropped = {**read.dropped, "the only rating of its unit": single}
-    usable = m[read.unit] >= 2
-    if not usable.any():
-        return Metric.undefined("no unit has two ratings", name=name, dropped=dropped, level=coverage)
-    parts = _parts(read, usable, level)
+    usable, rated = m[read.unit] >= 2, m >= 2
     n = int(usable.sum())
+    common: dict[str, Any] = {
+        "name": f"Krippendorff's alpha ({level})",
+        "n": n,
+        "dropped": {**read.dropped, "the only rating of its unit": int((m == 1).sum())},
+        "level": ask.level,
+    }
+    if n == 0:
+        return Metric.undefined("no unit has two ratings", **common)
+    parts = _parts(read, usable, level)
     if parts.expected <= 0.0:
-        return Metric.undefined(
-            "all pairable ratings are equal, so no disagreement could be seen",
-            name=name,
-            n=n,
-            dropped=dropped,
-            level=coverage,
-        )
+        return Metric.undefined("all pairable ratings are equal, so no disagreement could be seen", **common)
     ratio = (n - 1) * parts.observed / parts.expected
-    value = 1.0 - ratio
-    details: dict[str, Any] = {
-        "units": int((m >= 2).sum()),
+    influence = -ratio * parts.log_influence[rated]
+    ways = tuple(way.take(rated) for way in ways)
+    again = bootstrap_statistic(read, usable, level) if ask.interval == "bootstrap" else None
+    # All equal inside units: log(1 - alpha) has no value.
+    scale: Scale = "plain" if parts.observed <= 0.0 else "log1m"
+    made = unit_interval(1.0 - ratio, influence, ask, ways, scale=scale, statistic=again)
+    assumes = (*made.assumptions, "the raters are taken as given")
+    details = {
+        "units": int(rated.sum()),
         "observed": parts.observed / n,
         "expected": parts.expected / (n * (n - 1)),
+        "se": spread_of(influence, ways).variance ** 0.5,
     }
-    if interval == "none":
-        return Metric(value, n=n, dropped=dropped, level=coverage, name=name, details=details)
-    rated = m >= 2
-    spread = clustered(-ratio * parts.log_influence[rated], None if together is None else together[rated])
-    low, high = scaled_interval(value, spread, coverage, scale="one minus")
-    told = spread.warnings
-    if parts.observed == 0.0:
-        low = high = None
-        told += ("no disagreement was seen: no interval",)
-    return Metric(
-        value,
-        low,
-        high,
-        n,
-        dropped,
-        coverage,
-        "analytic (influence of each unit on log(1 - alpha), t)",
-        name=name,
-        warnings=told,
-        assumptions=("units (clusters) are independent", "raters are taken as given"),
-        details={**details, "se": spread.se},
-    )
+    return Metric(1.0 - ratio, **{**made.fields(), "assumptions": assumes}, details=details, **common)
 
 
 @dataclass(frozen=True)
@@ -261,3 +255,50 @@ def _ratio_distance(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[n
     both = a + b
     part: NDArray[np.float64] = (a - b) / np.where(both > 0.0, both, 1.0)
     return part * part
+
+
+def bootstrap_statistic(read: Ratings, usable: NDArray[np.bool_], level: AlphaLevel) -> Statistic:
+    """Return alpha as a function of how often each pairable unit counts, shape (draws, units) -> (draws,)."""
+    rated = read.per_unit >= 2
+    m = read.per_unit[rated].astype(np.float64)
+    if level == "interval":
+        y = read.values(why="level='interval'")[usable]
+        y = y - y.mean()
+        place = (np.cumsum(rated) - 1)[read.unit[usable]]
+        first, second = np.bincount(place, weights=y), np.bincount(place, weights=y * y)
+        seen = 2.0 * (m * second - first * first) / (m - 1.0)
+        table = np.stack([m, first, second, seen])
+
+        def squares(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+            n, one, two, observed = (weights @ table.T).T
+            return np.asarray(1.0 - (n - 1.0) * observed / (2.0 * (n * two - one * one)))
+
+        return squares
+    size = len(read.labels)
+    if size > _BOOTSTRAP_LABELS:
+        raise InputError(f"{size} labels are too many for a bootstrap of level={level!r}; use interval='analytic'")
+    counts = read.counts[rated]
+    pairs = (counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(size)) / (m - 1.0)[:, None, None]
+    flat = pairs.reshape(len(m), size * size)
+
+    def coincidences(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        met = (weights @ flat).reshape(-1, size, size)
+        pooled = weights @ counts
+        distance = _distances(pooled, read, level)
+        n = pooled.sum(axis=1)
+        expected = np.einsum("dk,dkl,dl->d", pooled, distance, pooled)
+        return np.asarray(1.0 - (n - 1.0) * np.einsum("dkl,dkl->d", met, distance) / expected)
+
+    return coincidences
+
+
+def _distances(pooled: NDArray[np.float64], read: Ratings, level: AlphaLevel) -> NDArray[np.float64]:
+    """Return the squared distance of every pair of labels, shape (draws, labels, labels)."""
+    draws, size = pooled.shape
+    if level == "nominal":
+        return np.broadcast_to(1.0 - np.eye(size), (draws, size, size))
+    if level == "ordinal":
+        rank = np.cumsum(pooled, axis=1) - pooled / 2.0
+        return np.asarray((rank[:, :, None] - rank[:, None, :]) ** 2)
+    numbers = read.numbers if read.numbers is not None else np.zeros(size)
+    return np.broadcast_to(_ratio_distance(numbers[:, None], numbers[None, :]), (draws, size, size))

@@ -73,7 +73,7 @@ def as_scores(values: Any, *, name: str) -> tuple[NDArray[np.float64], NDArray[n
         Not one-dimensional, or dates, complex numbers and the like.
     """
     if isinstance(values, np.ma.MaskedArray):
-        values = values.astype(np.float64).filled(np.nan)
+        values = np.where(np.ma.getmaskarray(values), np.nan, values.data.astype(np.float64))
     array = np.asarray(values)
     if array.ndim != 1:
         raise InputError(f"{name} has shape {array.shape}; give one score per response, shape (n,)")
@@ -162,9 +162,8 @@ def _from_frame(frame: Any, system: Any) -> tuple[Any, Any]:
     long = pd.DataFrame({name: np.asarray(as_column(frame, name)) for name in (*LONG, value)})
     twice = long.duplicated(list(LONG))
     if twice.any():
-        raise FrameError(
-            f"{int(twice.sum())} rows repeat a task and worker; keep one score of each, first at row {int(twice.argmax())}"
-        )
+        first = int(twice.argmax())
+        raise FrameError(f"{int(twice.sum())} rows repeat a task and worker (first: row {first}); keep one of each")
     workers = sorted(long["worker"].unique(), key=str)
     if system not in workers:
         raise InputError(f"system is {system!r}; name the worker that plays the system, one of {workers[:8]}")

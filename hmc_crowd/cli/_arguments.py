@@ -1,0 +1,126 @@
+"""What do the words on the command line mean? Counts, shares, grids and money, each read exactly or refused by name."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, TypedDict
+
+from hmc_crowd._base.money import parse_money, parse_pay
+from hmc_crowd.errors import InputError
+
+if TYPE_CHECKING:
+    from hmc_crowd._base.money import Money
+
+__all__ = ["count_or_share", "grid", "names", "read_hourly", "read_money", "read_pay"]
+
+# A grid is worked out point by point; more than this was no intention.
+_MOST_POINTS = 100_000
+_LARGEST_COUNT = 10**12
+
+
+def count_or_share(text: str | None, *, name: str) -> int | float | None:
+    """Read '200' as a count, '0.5' or '50%' as a share, and nothing or 'none' as no limit.
+
+    Examples
+    --------
+    >>> count_or_share("200", name="--audit"), count_or_share("0.5", name="--audit"), count_or_share("50%", name="--audit")
+    (200, 0.5, 0.5)
+    >>> count_or_share("1", name="--audit"), count_or_share("1.0", name="--audit")
+    (1, 1.0)
+    """
+    given = "" if text is None else text.strip()
+    if given.lower() in {"", "none"}:
+        return None
+    try:
+        if given.isascii() and given.isdigit():
+            count = int(given)
+            if count <= _LARGEST_COUNT:
+                return count
+        else:
+            share = float(given.removesuffix("%")) / (100 if given.endswith("%") else 1)
+            if 0 <= share <= 1:
+                return share
+    except ValueError:
+        pass
+    raise InputError(f"{name} is {_shown(text)}; give a count such as 200, or a share such as 0.5 or 50%")
+
+
+def grid(text: str, *, name: str) -> list[float]:
+    """Read 'start:stop:step' (stop included) or 'a,b,c'; decimal arithmetic keeps every point as it is written.
+
+    Examples
+    --------
+    >>> grid("0:0.3:0.1", name="--max-humans")
+    [0.0, 0.1, 0.2, 0.3]
+    >>> grid("0.1,4.6", name="--trade-offs")
+    [0.1, 4.6]
+    """
+    try:
+        if ":" not in text:
+            points = [float(part) for part in text.split(",")]
+            if any(math.isnan(point) for point in points):
+                raise ValueError
+            return points
+        start, stop, step = (Decimal(part.strip()) for part in text.split(":"))
+        if not all(part.is_finite() for part in (start, stop, step)) or step <= 0 or stop < start:
+            raise ValueError
+        steps = (stop - start) / step
+    except (ValueError, InvalidOperation, ArithmeticError):
+        raise InputError(
+            f"{name} is {_shown(text)}; write start:stop:step with a step above 0, or numbers a,b,c"
+        ) from None
+    if steps >= _MOST_POINTS:
+        raise InputError(f"{name} is {_shown(text)}, more than {_MOST_POINTS:,} points; take a larger step")
+    return [float(start + index * step) for index in range(int(steps) + 1)]
+
+
+class Pay(TypedDict):
+    """The two ways to pay, as `Campaign.publish` names them; one of them is None."""
+
+    pay_minor: int | None
+    pay_per_hour_minor: int | None
+
+
+def read_pay(text: str, currency: str | None) -> Pay:
+    """Read --pay: an amount is for a submission, an amount with /h for an expected hour of work.
+
+    Examples
+    --------
+    >>> read_pay("12/h", "USD")
+    {'pay_minor': None, 'pay_per_hour_minor': 1200}
+    """
+    money, hourly = parse_pay(text, currency=currency, name="--pay")
+    if money.minor <= 0:
+        raise InputError(f"--pay is {_shown(text)}; people are paid, give more than 0")
+    return Pay(pay_minor=None if hourly else money.minor, pay_per_hour_minor=money.minor if hourly else None)
+
+
+def read_hourly(text: str, currency: str | None, *, why: str) -> Money:
+    """Read --pay where only a rate per hour makes sense."""
+    money, hourly = parse_pay(text, currency=currency, name="--pay")
+    if not hourly:
+        raise InputError(f"--pay is {_shown(text)}; {why} needs a rate per hour, such as {text.strip()}/h")
+    return money
+
+
+def read_money(text: str, *, currency: str | None = None, name: str) -> Money:
+    """Read an amount given on the command line."""
+    return parse_money(text, currency=currency, name=name)
+
+
+def names(text: str) -> list[str]:
+    """Read 'a, b,c' as a list of names; empty ones do not count.
+
+    Examples
+    --------
+    >>> names("good, bad,")
+    ['good', 'bad']
+    """
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _shown(text: str | None) -> str:
+    """Quote what was given, cut where it is long."""
+    given = text or ""
+    return repr(given) if len(given) <= 60 else f"{given[:60]!r}..."

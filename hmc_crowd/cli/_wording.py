@@ -1,0 +1,47 @@
+"""How usage is worded: the help for whoever asks for nothing, and one sentence for whoever asks for what is not there."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperGroup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["ClickError", "HelpfulGroup", "usage"]
+
+# typer brings a click of its own from 0.27 on and used the installed one before: the class is found, not imported.
+ClickError: type[Exception] = next(each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException")
+
+
+class HelpfulGroup(TyperGroup):
+    """Commands that show their help, and leave with 2, when none of them is named."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Show the help where nothing was asked."""
+        if not args and not ctx.resilient_parsing:
+            typer.echo(ctx.get_help(), nl=False)
+            raise typer.Exit(2)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find a command; where there is none of that name, say which is near."""
+        named = args[0] if args else ""
+        if named and not named.startswith("-") and named not in self.commands:
+            shown = [name for name, command in self.commands.items() if not command.hidden]
+            near = get_close_matches(named, shown, n=1, cutoff=0.6)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(shown)}"
+            raise typer.BadParameter(f"{named!r} is no command of {ctx.command_path}; {hint}", ctx=ctx)
+        return super().resolve_command(ctx, args)
+
+
+def usage(error: Exception) -> str:
+    """Say in one sentence what was wrong with the words of a command, and where to read more."""
+    message: Callable[[], str] = getattr(error, "format_message", lambda: str(error))
+    said = message().strip().removeprefix("Invalid value: ").rstrip(".")
+    context: Any = getattr(error, "ctx", None)
+    where = "" if context is None else f"; see {context.command_path} --help"
+    return f"{said[:1].lower()}{said[1:]}{where}"
