@@ -1,6 +1,6 @@
 """The whole loop on the data published with the HMCEval paper (Zhang, Ren, de Rijke, ACL 2021).
 
-    python examples/hmceval_campaign.py --data DIR [--out FOLDER]
+    python examples/hmceval_campaign.py --data DIR [--out FOLDER] [--share 0.1]
 
 Effort is learnt from the logged times of the 4,801 training dialogues; the 5,673 responses of the test dialogues are
 routed with the paper's Trust Score confidences at trade-off 4.6 and half of the items, plus an audit of 200; people's
@@ -32,15 +32,19 @@ GOLD_DIALOGUES = 60
 REDUNDANCY = 3
 
 
-def read_data(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return dialogues (features, seconds, split) and the test responses, joined as the data's order allows."""
+def read_data(folder: Path, share: float = 1.0) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return dialogues (features, seconds, split) and the test responses, joined as the data's order allows.
+
+    ``share`` keeps the first part of the dialogues of each split, for a quick look.
+    """
     dialogues = from_paper_columns(pd.read_csv(folder / "per_dialogue.tsv", sep="\t"))
     responses = pd.read_csv(folder / "sae_trust_score.tsv", sep="\t")
     test = dialogues[dialogues["split"] == "test"].reset_index(drop=True)
     # A dialogue starts where the turn is 1; the dialogues stand in the order of the test rows.
     row = (responses["turn"] == 1).cumsum().to_numpy() - 1
     responses["group"] = "d" + test["group"].astype(str).to_numpy()[row]
-    return dialogues, responses
+    counted = dialogues.groupby("split").cumcount() < share * dialogues.groupby("split")["group"].transform("size")
+    return dialogues[counted], responses[row < share * len(test)].reset_index(drop=True)
 
 
 def make_items(dialogues: pd.DataFrame, responses: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -71,7 +75,10 @@ def make_crowd(dialogues: pd.DataFrame, truth: dict[str, str], seconds: dict[str
     for name, rows in logged.groupby("approval_ranking"):
         right = min(0.98, float(rows["worker_test_score"].median()))
         slowness = float(rows["slowness"].median())
-        wrong = {LABELS[0]: {LABELS[0]: right, LABELS[1]: 1 - right}, LABELS[1]: {LABELS[0]: 1 - right, LABELS[1]: right}}
+        wrong = {
+            LABELS[0]: {LABELS[0]: right, LABELS[1]: 1 - right},
+            LABELS[1]: {LABELS[0]: 1 - right, LABELS[1]: right},
+        }
         profiles.append(
             WorkerProfile(
                 f"worker-{int(name)}",
@@ -89,6 +96,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder of the published files")
     parser.add_argument("--out", type=Path, default=Path("hmceval-campaign"), help="folder for databases and report")
+    parser.add_argument("--share", type=float, default=1.0, help="part of the dialogues to use, for a quick look")
     parser.add_argument("--seed", type=int, default=397)
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -96,7 +104,7 @@ def main() -> None:
         for file in arguments.out.glob(f"{name}*"):
             file.unlink()
 
-    dialogues, responses = read_data(arguments.data)
+    dialogues, responses = read_data(arguments.data, arguments.share)
     items, gold = make_items(dialogues, responses)
     test = items["item"].head(len(responses)).to_numpy()
     target = np.array(LABELS)[responses["target"]]

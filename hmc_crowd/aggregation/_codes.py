@@ -14,15 +14,17 @@ Rules, stated once for aggregation and quality alike
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from hmc_crowd._base.checks import first_rows
+from hmc_crowd.aggregation._coding import counted, has_missing, ranked, smallest
 from hmc_crowd.aggregation._counts import AnswerCounts
 from hmc_crowd.aggregation._gold import gold_codes, gold_table
-from hmc_crowd.aggregation._names import coded, kind_of, label_index, require_columns, sorted_codes
+from hmc_crowd.aggregation._names import coded, kind_of, label_index, require_columns
 from hmc_crowd.aggregation._repeats import REPEAT_RULES, Repeats, drop_repeats
 from hmc_crowd.errors import FrameError, InputError
 
@@ -39,15 +41,17 @@ _COLUMNS: tuple[Column, ...] = ("task", "worker", "label")
 
 @dataclass(frozen=True)
 class CodedAnswers:
-    """Answers as integers: row ``i`` says that ``workers[worker[i]]`` gave ``labels[label[i]]`` to ``tasks[task[i]]``.
+    """Answers as integers, task by task, in as few bytes as they need.
 
-    ``task``, ``worker``, ``label`` have shape (n_answers,) and are sorted by task; every task has an answer. ``gold``
-    has shape (n_tasks,): the code of the known label, or -1.
+    Task ``t`` has the answers ``cell[starts[t]:starts[t + 1]]``, at least one; an answer is ``worker * n_labels +
+    label`` and the answers of a task ascend. ``starts`` has shape (n_tasks + 1,), ``cell`` (n_answers,). ``gold`` has
+    shape (n_tasks,): the code of the known label, or -1. ``task``, ``worker`` and ``label`` are the same as three
+    columns, made when asked for: row ``i`` says that ``workers[worker[i]]`` gave ``labels[label[i]]`` to
+    ``tasks[task[i]]``.
     """
 
-    task: NDArray[np.intp]
-    worker: NDArray[np.intp]
-    label: NDArray[np.intp]
+    starts: NDArray[np.integer[Any]]
+    cell: NDArray[np.integer[Any]]
     tasks: pd.Index[Any]
     workers: pd.Index[Any]
     labels: pd.Index[Any]
@@ -55,15 +59,30 @@ class CodedAnswers:
     counts: AnswerCounts
     tasks_without_label: pd.Index[Any]
 
+    @cached_property
+    def task(self) -> NDArray[np.intp]:
+        """Task of each answer, shape (n_answers,), ascending."""
+        return np.repeat(np.arange(len(self.tasks)), np.diff(self.starts))
+
+    @cached_property
+    def worker(self) -> NDArray[np.intp]:
+        """Worker of each answer, shape (n_answers,)."""
+        return (self.cell // len(self.labels)).astype(np.intp)
+
+    @cached_property
+    def label(self) -> NDArray[np.intp]:
+        """Label of each answer, shape (n_answers,)."""
+        return (self.cell % len(self.labels)).astype(np.intp)
+
     @property
     def n_answers(self) -> NDArray[np.intp]:
         """Answers per task, shape (n_tasks,)."""
-        return np.bincount(self.task, minlength=len(self.tasks))
+        return np.diff(self.starts).astype(np.intp, copy=False)
 
     @property
     def worker_answers(self) -> NDArray[np.intp]:
         """Answers per worker, shape (n_workers,)."""
-        return np.bincount(self.worker, minlength=len(self.workers))
+        return counted(self.cell, len(self.workers) * len(self.labels)).reshape(len(self.workers), -1).sum(axis=1)
 
 
 def encode(
@@ -101,29 +120,30 @@ def encode(
     require_columns(answers, _COLUMNS, name="answers")
     _require_one_aspect(answers)
     for column in ("task", "worker"):
-        missing = answers[column].isna().to_numpy()
-        if missing.any():
+        if has_missing(answers[column]):
+            missing = answers[column].isna().to_numpy()
             raise FrameError(f"answers has no {column} in {first_rows(missing)}; fill the column or drop these rows")
-    present = answers["label"].notna().to_numpy()
-    if not present.any():
-        raise FrameError(f"answers has {len(answers)} rows and none with a label; collect answers first")
-    used = answers if present.all() else answers.loc[present]
-
-    task, tasks = sorted_codes(used["task"], name="answers.task")
-    worker, workers = sorted_codes(used["worker"], name="answers.worker")
-    label, label_set = _label_codes(used["label"], labels, rows=np.flatnonzero(present))
+    used, present = _with_label(answers)
+    task, tasks = ranked(used["task"], name="answers.task")
+    worker, workers = ranked(used["worker"], name="answers.worker")
+    label, label_set = _label_codes(used["label"], labels, present=present)
     if extend_labels and labels is None and gold is not None:
         label, label_set = _with_gold_labels(label, label_set, gold)
-    order = _canonical_order(task, worker, label, sizes=(len(tasks), len(workers), len(label_set)))
-    times = used["submitted"] if "submitted" in used.columns else None
-    keep = drop_repeats(task, worker, label, order=order, times=times, rule=repeats, names=(tasks, workers))
+    starts, cell = _by_task(task, worker, label, sizes=(len(tasks), len(workers), len(label_set)))
+    if repeats != "all" and _any_repeat(starts, cell, len(label_set)):
+        times = used["submitted"] if "submitted" in used.columns else None
+        columns = task.astype(np.intp), worker.astype(np.intp), label.astype(np.intp)
+        order = np.lexsort((columns[2], columns[1], columns[0]))
+        keep = drop_repeats(*columns, order=order, times=times, rule=repeats, names=(tasks, workers))
+        task, worker, label = task[keep], worker[keep], label[keep]
+        starts, cell = _by_task(task, worker, label, sizes=(len(tasks), len(workers), len(label_set)))
     without = _tasks_without_label(answers, present, tasks)
     gold_of_task, n_gold, n_gold_used = gold_codes(gold, tasks, label_set)
     counts = AnswerCounts(
         rows=len(answers),
-        used=len(keep),
-        missing_label=int((~present).sum()),
-        repeated=len(used) - len(keep),
+        used=len(cell),
+        missing_label=len(answers) - len(used),
+        repeated=len(used) - len(cell),
         tasks=len(tasks),
         workers=len(workers),
         labels=len(label_set),
@@ -131,19 +151,65 @@ def encode(
         gold=n_gold,
         gold_used=n_gold_used,
     )
-    return CodedAnswers(task[keep], worker[keep], label[keep], tasks, workers, label_set, gold_of_task, counts, without)
+    return CodedAnswers(starts, cell, tasks, workers, label_set, gold_of_task, counts, without)
+
+
+def _with_label(answers: pd.DataFrame) -> tuple[pd.DataFrame, NDArray[np.bool_] | None]:
+    """Return the rows with a label, and which these are: None for all."""
+    if len(answers) and not has_missing(answers["label"]):
+        return answers, None
+    present = answers["label"].notna().to_numpy()
+    if not present.any():
+        raise FrameError(f"answers has {len(answers)} rows and none with a label; collect answers first")
+    return answers.loc[present], present
+
+
+def _by_task(
+    task: NDArray[np.int32], worker: NDArray[np.int32], label: NDArray[np.int32], *, sizes: tuple[int, int, int]
+) -> tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]]:
+    """Return where each task starts and its cells, ascending: the one order that no permutation of the rows changes."""
+    n_tasks, width = sizes[0], sizes[1] * sizes[2]
+    if max(width, len(task)) >= 1 << 31:
+        wide = worker.astype(np.int64) * sizes[2] + label
+        order = np.lexsort((wide, task))
+        return np.concatenate(([0], np.cumsum(np.bincount(task, minlength=n_tasks)))), wide[order]
+    from scipy.sparse import coo_array
+
+    cell = worker * np.int32(sizes[2])
+    cell += label
+    table = coo_array((np.ones(len(task), dtype=np.int8), (task, cell)), shape=(n_tasks, width))
+    # Two counting sorts, by cell and then by task, in place of a sort; equal answers must not be added up.
+    table.has_canonical_format = True
+    by_cell = table.tocsc()
+    del table, cell
+    rows = by_cell.tocsr()
+    return rows.indptr, rows.indices.astype(smallest(width), copy=False)
+
+
+def _any_repeat(starts: NDArray[np.integer[Any]], cell: NDArray[np.integer[Any]], n_labels: int) -> bool:
+    """Whether a worker stands twice in a task; in pieces, so that no wide copy is made."""
+    step = 1 << 20
+    for low in range(0, len(cell), step):
+        worker = cell[low : low + step + 1] // n_labels
+        same = np.flatnonzero(worker[1:] == worker[:-1])
+        if len(same):
+            after = same + low + 1
+            if bool((starts[np.searchsorted(starts, after)] != after).any()):
+                return True
+    return False
 
 
 def _label_codes(
-    column: pd.Series[Any], labels: Iterable[Any] | None, *, rows: NDArray[np.intp]
-) -> tuple[NDArray[np.intp], pd.Index[Any]]:
-    codes, found = sorted_codes(column, name="answers.label")
+    column: pd.Series[Any], labels: Iterable[Any] | None, *, present: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.int32], pd.Index[Any]]:
+    codes, found = ranked(column, name="answers.label")
     if labels is None:
         return codes, found
     allowed = label_index(labels)
-    place = coded(allowed, found)
+    place = coded(allowed, found).astype(np.int32)
     unknown = place[codes] < 0
     if unknown.any():
+        rows = np.arange(len(codes)) if present is None else np.flatnonzero(present)
         bad = np.zeros(int(rows.max()) + 1, dtype=bool)
         bad[rows[unknown]] = True
         shown = dict(zip(rows[unknown].tolist(), column.to_numpy()[unknown].tolist(), strict=True))
@@ -156,29 +222,19 @@ def _label_codes(
 
 
 def _with_gold_labels(
-    codes: NDArray[np.intp], labels: pd.Index[Any], gold: Any
-) -> tuple[NDArray[np.intp], pd.Index[Any]]:
+    codes: NDArray[np.int32], labels: pd.Index[Any], gold: Any
+) -> tuple[NDArray[np.int32], pd.Index[Any]]:
     extra = pd.Index(gold_table(gold).unique())
     if kind_of(extra) != kind_of(labels):  # `gold_codes` says what is wrong
         return codes, labels
     union: pd.Index[Any] = labels.union(extra).sort_values()
-    return coded(union, labels)[codes], union
+    return coded(union, labels).astype(np.int32)[codes], union
 
 
-def _canonical_order(
-    task: NDArray[np.intp], worker: NDArray[np.intp], label: NDArray[np.intp], *, sizes: tuple[int, int, int]
-) -> NDArray[np.intp]:
-    """Return the order by (task, worker, label): the one order that no permutation of the rows changes."""
-    if sizes[0] * sizes[1] * sizes[2] < 2**62:
-        key = (task * sizes[1] + worker) * sizes[2] + label
-        if bool((key[1:] >= key[:-1]).all()):
-            return np.arange(len(key))
-        return np.argsort(key)  # rows with equal keys are equal answers: which comes first does not matter
-    return np.lexsort((label, worker, task))
-
-
-def _tasks_without_label(answers: pd.DataFrame, present: NDArray[np.bool_], tasks: pd.Index[Any]) -> pd.Index[Any]:
-    if present.all():
+def _tasks_without_label(
+    answers: pd.DataFrame, present: NDArray[np.bool_] | None, tasks: pd.Index[Any]
+) -> pd.Index[Any]:
+    if present is None:
         return tasks[:0]
     bare = pd.Index(answers.loc[~present, "task"].unique())
     only_bare: pd.Index[Any] = bare[~bare.isin(tasks)].sort_values()

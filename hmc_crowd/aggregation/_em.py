@@ -115,9 +115,9 @@ def make_blocks(coded: CodedAnswers, *, block_answers: int = _BLOCK_ANSWERS) -> 
 
     k, n_tasks = len(coded.labels), len(coded.tasks)
     width = len(coded.workers) * k
-    codes = np.int32 if max(width, len(coded.task)) < 2**31 else np.int64
-    column = (coded.worker * k + coded.label).astype(codes)
-    ends = np.concatenate(([0], np.cumsum(coded.n_answers)))
+    codes = np.int32 if max(width, len(coded.cell)) < 2**31 else np.int64
+    column = coded.cell.astype(codes)
+    ends = coded.starts
     # Blocks narrower than the worker table would spend their time adding tables.
     step = max(block_answers, width * k)
     cuts = np.unique(np.concatenate((np.searchsorted(ends, np.arange(0, ends[-1], step)), [n_tasks])))

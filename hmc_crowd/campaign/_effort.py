@@ -243,15 +243,15 @@ def learn(context: Context, *, kind: str) -> Learned:
         return Learned(0, len(rows), rows["worker"].nunique(), (), None, None, None, None, None, 0, (note,))
     cleaned = clean_times(rows, seconds="raw_s")
     times = cleaned.frame["seconds_clean"].to_numpy()
-    split = fit_setup_marginal(
-        times, rows["judged_items"].to_numpy(), clusters=rows["worker"].to_numpy(), rng=context.rng("split", 0)
-    )
+    # Workers in the order in which they came: by their random pseudonyms, folds and figures would differ every time.
+    workers = pd.factorize(rows["worker"])[0]
+    split = fit_setup_marginal(times, rows["judged_items"].to_numpy(), clusters=workers, rng=context.rng("split", 0))
     X = rows.drop(columns=["group", "worker", "raw_s", "round"]).dropna(axis="columns", how="all")
     model = EffortModel(kind, max_features=min(8, X.shape[1])).fit(X, times)
     return _save(
         context,
         model,
-        _Training(X, times, rows["worker"].to_numpy(), rows["round"].to_numpy(), split, cleaned.n_winsorised),
+        _Training(X, times, workers, rows["round"].to_numpy(), split, cleaned.n_winsorised),
     )
 
 
@@ -273,6 +273,8 @@ def _timed_groups(context: Context, tx: Transaction) -> pd.DataFrame:
     ).reset_index()
     if rows.empty:
         return rows
+    # In the order of time: ids and pseudonyms are random, and a forest depends on the order of its rows.
+    rows = rows.sort_values(["submitted", "group"], kind="stable", ignore_index=True)
     first = rows.groupby("worker")["submitted"].transform("min") == rows["submitted"]
     known = worker_features(
         rows["worker"].tolist(), as_of=rows["submitted"].tolist(), gold_checks=_gold_checks(tx, cid)

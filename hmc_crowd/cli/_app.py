@@ -18,8 +18,8 @@ app = typer.Typer(
     name="hmc-crowd",
     cls=HelpfulGroup,
     help="Decide which model outputs people must judge, get them judged, and say how far the result can be trusted.",
-    epilog="A first look: hmc-crowd demo. Your own data: hmc-crowd init, items, effort estimate, plan, publish, collect, "
-    "check, aggregate, certify, learn, report; status says what comes next.",
+    epilog="A first look: hmc-crowd demo. Your own data: hmc-crowd init, items, effort estimate, plan, publish, "
+    "collect, check, aggregate, certify, learn, report; status says what comes next.",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -58,9 +58,7 @@ AspectName = Annotated[
         "--aspect", metavar="NAME", help="Which question, when the campaign asks several.", rich_help_panel=CAMPAIGN
     ),
 ]
-AsJson = Annotated[
-    bool, typer.Option("--json", help="Print the result as JSON, for programs.", rich_help_panel=OUTPUT)
-]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for programs.", rich_help_panel=OUTPUT)]
 OutFile = Annotated[
     Path | None,
     typer.Option(
@@ -70,9 +68,7 @@ OutFile = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace a file that is there.", rich_help_panel=OUTPUT)
-]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there.", rich_help_panel=OUTPUT)]
 PlatformName = Annotated[
     str, typer.Option("--platform", metavar="NAME", help="Where people work; `hmc-crowd doctor` lists what there is.")
 ]

@@ -10,13 +10,16 @@ from hmc_crowd._base.money import parse_money, parse_pay
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hmc_crowd._base.money import Money
 
-__all__ = ["count_or_share", "grid", "names", "read_hourly", "read_money", "read_pay"]
+__all__ = ["count_or_share", "grid", "names", "read_hourly", "read_money", "read_pay", "require_free"]
 
 # A grid is worked out point by point; more than this was no intention.
 _MOST_POINTS = 100_000
 _LARGEST_COUNT = 10**12
+_ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
 
 
 def count_or_share(text: str | None, *, name: str) -> int | float | None:
@@ -24,10 +27,8 @@ def count_or_share(text: str | None, *, name: str) -> int | float | None:
 
     Examples
     --------
-    >>> count_or_share("200", name="--audit"), count_or_share("0.5", name="--audit"), count_or_share("50%", name="--audit")
-    (200, 0.5, 0.5)
-    >>> count_or_share("1", name="--audit"), count_or_share("1.0", name="--audit")
-    (1, 1.0)
+    >>> [count_or_share(text, name="--audit") for text in ("200", "0.5", "50%", "1", "1.0")]
+    [200, 0.5, 0.5, 1, 1.0]
     """
     given = "" if text is None else text.strip()
     if given.lower() in {"", "none"}:
@@ -118,6 +119,20 @@ def names(text: str) -> list[str]:
     ['good', 'bad']
     """
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def require_free(out: Path | None, *, overwrite: bool) -> None:
+    """Refuse a place for a result that cannot be written, before any work is done or saved."""
+    if out is None:
+        return
+    if out.suffix.lower() not in _ENDINGS:
+        raise InputError(f"--out is {str(out)!r}; give a file that ends in one of {', '.join(_ENDINGS)}")
+    if out.is_dir():
+        raise InputError(f"--out is {str(out)!r}, a folder; name a file in it")
+    if not out.parent.is_dir():
+        raise InputError(f"--out is {str(out)!r}, but the folder {out.parent} does not exist; make it first")
+    if out.exists() and not overwrite:
+        raise InputError(f"--out is {str(out)!r}, which exists; add --overwrite to replace it, or choose another name")
 
 
 def _shown(text: str | None) -> str:

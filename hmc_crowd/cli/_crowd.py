@@ -19,7 +19,7 @@ __all__ = ["read_crowd"]
 
 
 def read_crowd(path: Path, *, workers: int, accuracy: float, seed: int) -> Crowd:
-    """Make a crowd from a file with columns ``item, label`` (truth) or ``task, worker, label[, seconds]`` (recorded)."""
+    """Make a crowd from a table of the truth (``item, label``) or of answers (``task, worker, label[, seconds]``)."""
     columns = set(read_frame(path, kind=None).frame.columns)
     rng = np.random.default_rng(seed)
     if {"task", "worker", "label"} <= columns:

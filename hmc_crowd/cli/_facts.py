@@ -1,4 +1,4 @@
-"""What the main results say to people: a headline and a few facts, every time counted both ways, money with its unit."""
+"""What the main results say to people: a headline and a few facts, times counted both ways, money with its unit."""
 
 from __future__ import annotations
 
@@ -39,19 +39,20 @@ def count(number: int, one: str, many: str | None = None) -> str:
 
 
 def status_facts(status: Status) -> Facts:
-    """Where the campaign stands."""
+    """Say where the campaign stands."""
     started = f"round {status.round}" if status.round else "not planned yet"
     money = Money(status.reserved_minor + status.settled_minor, status.currency)
     reserved = Money(status.reserved_minor, status.currency)
     at_least = status.agreement_at_least
+    answered = f"{count(status.answers, 'answer')} in {count(status.submissions, 'submission')}"
     return f"{status.campaign}: {started}", [
         ("database", status.database),
         ("items", f"{status.items:,}, {status.predictions:,} predictions, {status.gold:,} gold"),
         ("plan", f"{status.people:,} to people, {status.audited:,} to the audit" if status.round else None),
         (
             "work",
-            f"{count(status.hits, 'HIT')}, {count(status.open_places, 'place')} open; {count(status.answers, 'answer')} in "
-            f"{count(status.submissions, 'submission')}, {_hours(status.human_s)} of people"
+            f"{count(status.hits, 'HIT')}, {count(status.open_places, 'place')} open; {answered}, "
+            f"{_hours(status.human_s)} of people"
             if status.hits
             else None,
         ),
@@ -64,7 +65,7 @@ def status_facts(status: Status) -> Facts:
 
 
 def plan_facts(plan: CampaignPlan) -> Facts:
-    """Who judges what, and what it costs in time, counted both ways."""
+    """Say who judges what, and what it costs in time, counted both ways."""
     before = f" ({plan.asked_before:,} of them asked before)" if plan.asked_before else ""
     cap = "no cap" if plan.max_human is None else f"cap {plan.max_human:g}"
     headline = (
@@ -73,17 +74,14 @@ def plan_facts(plan: CampaignPlan) -> Facts:
     )
     return headline, [
         ("time of one person", f"{_hours(plan.human_s)}, {plan.time_share:.1%} of all, if an item costs its share"),
-        (
-            "",
-            f"{_hours(plan.human_s_read_whole)}, {plan.time_share_read_whole:.1%} of all, if touched groups are read whole",
-        ),
+        ("", f"{_hours(plan.human_s_read_whole)}, {plan.time_share_read_whole:.1%}, if touched groups are read whole"),
         ("price of effort", f"{plan.trade_off:g}; {cap}; effort by {plan.effort_model}"),
         ("next", "hmc-crowd publish --pay 12/h (a dry run)"),
     ]
 
 
 def sheet_facts(sheet: CostSheet) -> Facts:
-    """What publishing costs or did."""
+    """Say what publishing costs, or did."""
     total, budget = Money(sheet.total_minor, sheet.currency), sheet.budget_minor
     where = f"on {sheet.account.platform}"
     if not sheet.hits:
@@ -110,14 +108,12 @@ def sheet_facts(sheet: CostSheet) -> Facts:
 
 
 def quote_facts(quote: Quote, *, target_minutes: float) -> Facts:
-    """What a sum of money buys."""
+    """Say what a sum of money buys."""
     currency = quote.money.currency
     expected = quote.agreement_expected
     kept = quote.items - quote.people_items
-    headline = (
-        f"{quote.money} on {quote.platform}, {quote.redundancy} {'person' if quote.redundancy == 1 else 'people'} an item "
-        f"at {quote.pay_per_hour} an hour"
-    )
+    people = count(quote.redundancy, "person", "people")
+    headline = f"{quote.money} on {quote.platform}, {people} an item at {quote.pay_per_hour} an hour"
     return headline, [
         ("affordable", f"{quote.items_affordable:,} of {count(quote.items, 'item')}, if nothing is audited"),
         ("judged by people", f"{quote.people_items:,} of {count(quote.items, 'item')}"),
@@ -140,13 +136,16 @@ def quote_facts(quote: Quote, *, target_minutes: float) -> Facts:
 
 
 def certificate_facts(certificate: CampaignCertificate) -> Facts:
-    """What may be promised of the batch."""
+    """Say what may be promised of the batch."""
     headline = (
-        f"at least {certificate.agreement_at_least:.2%} of the {certificate.items:,} labels agree with our people, with "
-        f"{certificate.level:.0%} confidence"
+        f"at least {certificate.agreement_at_least:.2%} of the {certificate.items:,} labels agree with our people, "
+        f"with {certificate.level:.0%} confidence"
     )
     return headline, [
-        ("expected", f"{certificate.agreement_estimate:.2%}; at most {count(certificate.wrong_at_most, 'label')} wrong"),
+        (
+            "expected",
+            f"{certificate.agreement_estimate:.2%}; at most {count(certificate.wrong_at_most, 'label')} wrong",
+        ),
         ("by people", f"{certificate.human:,}" + (f", {certificate.pending:,} pending" if certificate.pending else "")),
         (
             "audited",

@@ -1,93 +1,134 @@
 """Commands that look: status, explain, report, doctor."""
 
-from __future__ import annotations
-
+import sys
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hmc_crowd.cli._app import DEFAULT_DATABASE, AsJson, CampaignName, Database, app, open_campaign
-from hmc_crowd.cli._show import emit, table
+from hmc_crowd.cli._app import (
+    BEGIN,
+    DEFAULT_DATABASE,
+    OUTPUT,
+    RESULT,
+    AsJson,
+    AspectName,
+    CampaignName,
+    Database,
+    app,
+    open_campaign,
+)
+from hmc_crowd.cli._facts import status_facts
+from hmc_crowd.cli._show import busy, emit_json, facts, notes, say, table
+
+_NEEDED = ("hmc-crowd", "numpy", "pandas", "pyarrow", "scikit-learn", "sqlalchemy", "alembic")
+_EXTRAS = {
+    "boost": "xgboost",
+    "crowdkit": "crowd-kit",
+    "dask": "dask",
+    "fast": "numba",
+    "mturk": "boto3",
+    "postgres": "psycopg",
+    "text": "transformers",
+    "web": "fastapi",
+}
 
 
-@app.command()
+@app.command(rich_help_panel=RESULT)
 def status(db: Database = DEFAULT_DATABASE, campaign: CampaignName = None, as_json: AsJson = False) -> None:
     """Say where the campaign stands and what comes next."""
     with open_campaign(db, campaign) as opened:
         result = opened.status()
-    emit(result, as_json=as_json)
-    if not as_json:
-        for question in result.needs_human:
-            typer.echo(f"a person is needed: {question}")
+    if as_json:
+        emit_json(result)
+    else:
+        facts(*status_facts(result))
+        notes(result.needs_human, kind="a person is needed")
 
 
-@app.command()
+@app.command(rich_help_panel=RESULT)
 def explain(
-    item: Annotated[str, typer.Argument(help="The item's id.")],
-    aspect: Annotated[str | None, typer.Option(help="Which question, when the campaign asks several.")] = None,
+    item: Annotated[str, typer.Argument(metavar="ITEM", help="The item's id.")],
+    aspect: AspectName = None,
     db: Database = DEFAULT_DATABASE,
     campaign: CampaignName = None,
     as_json: AsJson = False,
 ) -> None:
     """Say why an item went where it went, who answered, and why its label is final."""
     with open_campaign(db, campaign) as opened:
-        emit(opened.explain(item, aspect=aspect), as_json=as_json)
+        result = opened.explain(item, aspect=aspect)
+    if as_json:
+        emit_json(result)
+    else:
+        say(str(result))
 
 
-@app.command()
+@app.command(rich_help_panel=RESULT)
 def report(
-    out: Annotated[Path, typer.Option("--out", help="The HTML file; JSON and CSV go beside it.")] = Path("report.html"),
-    truth: Annotated[Path | None, typer.Option(help="item, label where the truth is known.")] = None,
+    out: Annotated[
+        Path,
+        typer.Option("--out", metavar="FILE", help="The HTML file; JSON and CSV go beside it.", rich_help_panel=OUTPUT),
+    ] = Path("report.html"),
+    truth: Annotated[
+        Path | None, typer.Option("--truth", metavar="FILE", help="item, label where the truth is known.")
+    ] = None,
     db: Database = DEFAULT_DATABASE,
     campaign: CampaignName = None,
     as_json: AsJson = False,
 ) -> None:
     """Write the report: one HTML file, with the same numbers as JSON and CSV beside it."""
-    with open_campaign(db, campaign) as opened:
+    with open_campaign(db, campaign) as opened, busy("drawing"):
         path = opened.report(out, truth=truth)
-    emit({"report": path}, as_json=as_json, text=f"report: {path}")
+    if as_json:
+        emit_json({"report": path})
+    else:
+        say(f"report: {path}")
 
 
-@app.command()
+@app.command(rich_help_panel=BEGIN)
 def doctor(db: Database = DEFAULT_DATABASE, as_json: AsJson = False) -> None:
     """Say what is installed, which platforms there are, and whether the database can be used."""
     import pandas as pd
 
     checks = pd.DataFrame(_checks(db), columns=["check", "ok", "found"])
+    healthy = bool(checks["ok"].all())
     if as_json:
-        emit(checks, as_json=True)
+        emit_json(checks)
     else:
         table(checks)
-    if not checks["ok"].all():
+    if not healthy:
+        failed = ", ".join(checks.loc[~checks["ok"], "check"])
+        typer.echo(f"hmc-crowd: not in order: {failed}", err=True)
         raise typer.Exit(1)
 
 
 def _checks(db: str) -> list[tuple[str, bool, str]]:
-    import sys
-    from importlib.metadata import PackageNotFoundError, version
-
     from hmc_crowd.platform import platform_names
 
     rows = [("python", sys.version_info >= (3, 11), sys.version.split()[0])]
-    for package in ("hmc-crowd", "numpy", "pandas", "scikit-learn", "sqlalchemy"):
+    rows += [(package, found is not None, found or "missing") for package, found in _versions(_NEEDED)]
+    rows += [
+        (f"extra {extra}", True, f"{package} {found}" if found else f"absent; pip install 'hmc-crowd[{extra}]'")
+        for extra, (package, found) in zip(_EXTRAS, _versions(tuple(_EXTRAS.values())), strict=True)
+    ]
+    platforms = platform_names()
+    return [*rows, ("platforms", bool(platforms), ", ".join(platforms) or "none"), _database(db)]
+
+
+def _versions(packages: tuple[str, ...]) -> list[tuple[str, str | None]]:
+    found: list[tuple[str, str | None]] = []
+    for package in packages:
         try:
-            rows.append((package, True, version(package)))
+            found.append((package, version(package)))
         except PackageNotFoundError:
-            rows.append((package, False, "missing"))
-    for package, extra in (("xgboost", "boost"), ("psycopg", "postgres"), ("boto3", "mturk"), ("torch", "text")):
-        try:
-            rows.append((f"extra {extra}", True, f"{package} {version(package)}"))
-        except PackageNotFoundError:
-            rows.append((f"extra {extra}", True, f"not installed: pip install 'hmc-crowd[{extra}]' when needed"))
-    names = platform_names()
-    rows.append(("platforms", bool(names), ", ".join(names) or "none"))
-    rows.append(_database(db))
-    return rows
+            found.append((package, None))
+    return found
 
 
 def _database(db: str) -> tuple[str, bool, str]:
-    from hmc_crowd.errors import StoreError
+    """Look at the database without making one."""
+    from hmc_crowd.errors import HmcCrowdError
     from hmc_crowd.store import open_store
 
     if "://" not in db and not Path(db).exists():
@@ -95,5 +136,5 @@ def _database(db: str) -> tuple[str, bool, str]:
     try:
         with open_store(db) as store, store.read() as tx:
             return "database", True, f"{store.url}: {', '.join(tx.campaigns.names()) or 'no campaign yet'}"
-    except StoreError as error:
+    except HmcCrowdError as error:
         return "database", False, str(error)

@@ -1,4 +1,4 @@
-"""The command line's edge: one table of exit codes, no traceback for a user, an interrupt that leaves nothing half done.
+"""The command line's edge: one table of exit codes, no traceback for a user, interrupts that leave nothing half done.
 
 =====  ==================================================================
 code   meaning
@@ -71,7 +71,7 @@ def _run(given: list[str], *, as_json: bool) -> int:
     import typer
 
     from hmc_crowd.cli._app import app
-    from hmc_crowd.cli._wording import ClickError, usage
+    from hmc_crowd.cli._wording import ClickError, on_the_command_line, usage
     from hmc_crowd.errors import HmcCrowdError
 
     try:
@@ -79,7 +79,7 @@ def _run(given: list[str], *, as_json: bool) -> int:
         # What Python buffered is written now, while a closed pipe can still be told from a fault.
         sys.stdout.flush()
     except HmcCrowdError as error:
-        _complain(_one_line(error), type(error).__name__, error.exit_code, as_json=as_json)
+        _complain(on_the_command_line(_one_line(error)), type(error).__name__, error.exit_code, as_json=as_json)
         return error.exit_code
     except typer.Abort:
         return INTERRUPTED

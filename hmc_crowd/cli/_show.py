@@ -78,7 +78,7 @@ def to_plain(value: Any) -> Any:
     >>> to_plain({"share": float("nan"), "file": Path("a.csv"), 3: (1, None)})
     {'share': None, 'file': 'a.csv', '3': [1, None]}
     """
-    if value is None or isinstance(value, bool | int | str) and not isinstance(value, Enum):
+    if value is None or (isinstance(value, bool | int | str) and not isinstance(value, Enum)):
         return value
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
@@ -130,9 +130,7 @@ def table(frame: pd.DataFrame, *, title: str | None = None, note: str | None = N
     for column in frame.columns:
         kind = frame[column].dtype.kind
         # Words of a header may go to lines of their own; underscores would keep them together.
-        shown.add_column(
-            str(column).replace("_", " "), justify="right" if kind in "iuf" else "left", overflow="fold"
-        )
+        shown.add_column(str(column).replace("_", " "), justify="right" if kind in "iuf" else "left", overflow="fold")
     for row in zip(*cells.values(), strict=True):
         shown.add_row(*row)
     Console(highlight=False, markup=False, width=_width()).print(shown)

@@ -1,7 +1,8 @@
-"""How usage is worded: the help for whoever asks for nothing, and one sentence for whoever asks for what is not there."""
+"""How usage is worded: help for whoever asks for nothing, one sentence for whoever asks for what is not there."""
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,40 @@ from typer.core import TyperGroup
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["ClickError", "HelpfulGroup", "usage"]
+__all__ = ["ClickError", "HelpfulGroup", "on_the_command_line", "usage"]
+
+# What the library calls by its Python name, as whoever types commands knows it.
+_COMMANDS = {
+    "add_items()": "`hmc-crowd items FILE`",
+    "add_predictions()": "`hmc-crowd items --predictions FILE`",
+    "add_gold()": "`hmc-crowd items --gold FILE`",
+    "add_effort()": "`hmc-crowd items --effort FILE`",
+    "estimate_effort()": "`hmc-crowd effort estimate`",
+    "plan()": "`hmc-crowd plan`",
+    "publish(..., dry_run=False)": "`hmc-crowd publish --yes --budget AMOUNT`",
+    "collect()": "`hmc-crowd collect`",
+    "aggregate()": "`hmc-crowd aggregate`",
+    "certify()": "`hmc-crowd certify`",
+    "overwrite=True": "--overwrite",
+}
+_OPTIONS = {
+    "max_human": "--max-human",
+    "max_human_s": "--max-hours",
+    "max_money_minor": "--max-money",
+    "pay_per_hour_minor": "--pay",
+    "pay_per_hour": "--pay",
+    "budget_minor": "--budget",
+    "trade_off": "--trade-off",
+    "trade_offs": "--trade-offs",
+    "max_humans": "--max-humans",
+    "gold_share": "--gold-share",
+    "target_minutes": "--target-minutes",
+    "machine_accuracy": "--machine-accuracy",
+}
+_WORDS = {**_COMMANDS, **_OPTIONS}
+_WORD = re.compile(
+    r"(?<![\w`'\"./-])(" + "|".join(re.escape(word) for word in sorted(_WORDS, key=len, reverse=True)) + r")(?![\w'\"])"
+)
 
 # typer brings a click of its own from 0.27 on and used the installed one before: the class is found, not imported.
 ClickError: type[Exception] = next(each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException")
@@ -43,5 +77,16 @@ def usage(error: Exception) -> str:
     message: Callable[[], str] = getattr(error, "format_message", lambda: str(error))
     said = message().strip().removeprefix("Invalid value: ").rstrip(".")
     context: Any = getattr(error, "ctx", None)
-    where = "" if context is None else f"; see {context.command_path} --help"
+    where = "" if context is None else f" (see {context.command_path} --help)"
     return f"{said[:1].lower()}{said[1:]}{where}"
+
+
+def on_the_command_line(message: str) -> str:
+    """Put a sentence of the library into the words of the command line; what stands in quotes stays.
+
+    Examples
+    --------
+    >>> on_the_command_line("campaign 'plan()' has no plan yet; first call plan()")
+    "campaign 'plan()' has no plan yet; first call `hmc-crowd plan`"
+    """
+    return _WORD.sub(lambda match: _WORDS[match[1]], message)

@@ -14,8 +14,8 @@ The share p_k of a label is the mean over units of its share inside the unit. Mi
 with one rating tells about chance and not about agreement.
 
 The weight of a pair, for labels in order 1..q with numbers x: nominal 1 or 0; ordinal 1 - C(|k-l|+1, 2) / C(q, 2);
-linear 1 - |x_k - x_l| / range; interval (quadratic) 1 - ((x_k - x_l) / range)^2; ratio 1 - ((x_k - x_l) / (x_k + x_l))^2
-over its maximum. A name is no definition: Krippendorff's "ordinal" is another distance.
+linear 1 - |x_k - x_l| / range; interval (quadratic) 1 - ((x_k - x_l) / range)^2; ratio the same of
+(x_k - x_l) / (x_k + x_l) over its maximum. A name is no definition: Krippendorff's "ordinal" is another distance.
 
 Sources: Fleiss (1971); Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., chapters 2-5 (also the variances);
 conformance: irrCAC 0.4.4.

@@ -26,8 +26,6 @@ from hmc_crowd.metrics._intervals_clusters import Spread, Way, spread_of
 from hmc_crowd.metrics._intervals_moments import Rows, Totals, gradient
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from hmc_crowd.metrics._intervals_moments import Function
@@ -233,12 +231,11 @@ def _bootstrap(rows: Rows, totals: Totals, function: Function, ask: Ask, ways: t
 
 def _to(scale: Scale, values: NDArray[Any]) -> NDArray[Any]:
     with np.errstate(all="ignore"):
-        moved = {"fisher": np.arctanh, "log": np.log, "log1m": _log1m, "plain": np.asarray}[scale](values)
-    return np.asarray(moved)
-
-
-def _log1m(values: NDArray[Any]) -> NDArray[Any]:
-    return np.asarray(np.log(1.0 - values))
+        if scale == "fisher":
+            return np.asarray(np.arctanh(values))
+        if scale == "plain":
+            return values
+        return np.asarray(np.log(values if scale == "log" else 1.0 - values))
 
 
 def _back(scale: Scale, value: float) -> float:

@@ -43,8 +43,8 @@ class Way:
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Add up values per cluster: shape (n,) -> (size,), (p, n) -> (p, size)."""
         if values.ndim == 1:
-            return np.bincount(self.code, weights=values, minlength=self.size)
-        return np.stack([np.bincount(self.code, weights=row, minlength=self.size) for row in values])
+            return np.bincount(self.code, weights=values, minlength=self.size).astype(np.float64, copy=False)
+        return np.stack([self.sums(row) for row in values])
 
 
 @dataclass(frozen=True)

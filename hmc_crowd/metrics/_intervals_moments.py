@@ -76,7 +76,7 @@ class Totals:
         if self.products is None or n < 2:
             return 0.0
         centred = self.products - np.outer(self.sums, self.sums) / n
-        return max(float(slope @ centred @ slope), 0.0) * n / (n - 1)
+        return max(float(slope @ centred @ slope), 0.0) * float(n / (n - 1))
 
 
 def take_totals(rows: Rows, *, products: bool) -> Totals:

@@ -8,6 +8,7 @@ because a person must not be paired with themselves.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,11 +19,11 @@ from hmc_crowd._base.checks import first_rows
 from hmc_crowd.errors import FrameError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["Ratings", "cluster_codes", "codes_of", "read_ratings"]
+__all__ = ["Ratings", "codes_of", "read_ratings", "read_row_labels"]
 
 _LONG = ("task", "worker", "label")
 # Whole numbers in a range this small are counted by position, which is ten times quicker than sorting them.
@@ -174,23 +175,30 @@ def codes_of(values: NDArray[Any], categories: Sequence[Any] | None = None) -> t
     return labels, np.fromiter((position[each] for each in listed), dtype=np.intp, count=len(listed))
 
 
-def cluster_codes(clusters: Any, *, n: int, name: str = "clusters", of: str = "row") -> NDArray[np.intp] | None:
-    """Return a code per row for what belongs together, None if nothing was given.
+def read_row_labels(values: Any, read: Ratings, *, name: str) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return for one label per unit its position in ``read.labels`` (-1: a label no rater used), and what is missing.
 
     Raises
     ------
     InputError
-        Not one value per row, or a missing one.
+        Not one label per unit, or a mapping that lacks a unit.
     """
-    if clusters is None:
-        return None
-    array = _array(clusters)
-    if array.ndim != 1 or len(array) != n:
-        raise InputError(f"{name} has shape {array.shape}; give one value per {of}, shape ({n},)")
+    if isinstance(values, Mapping):
+        lacking = [unit for unit in read.units if unit not in values]
+        if lacking:
+            raise InputError(f"{name} lacks {lacking[0]!r} and {len(lacking) - 1} more tasks; give None for unparsed")
+        values = [values[unit] for unit in read.units]
+    array = np.atleast_1d(_array(values))
+    if array.shape != (read.n_units,):
+        raise InputError(f"{name} has shape {array.shape}; give one label per item, shape ({read.n_units},)")
     missing = _missing(array)
-    if missing.any():
-        raise InputError(f"{name} has missing values: {first_rows(missing)}; every {of} belongs somewhere")
-    return codes_of(array)[1]
+    position = {label: place for place, label in enumerate(read.labels)}
+    found, codes = codes_of(array[~missing])
+    known = np.array([position.get(label, -1) for label in found], dtype=np.intp)
+    out = np.full(read.n_units, -1, dtype=np.intp)
+    if len(found):
+        out[~missing] = known[codes]
+    return out, missing
 
 
 def _number_codes(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:

@@ -18,8 +18,9 @@ import numpy as np
 
 from hmc_crowd.errors import InputError
 from hmc_crowd.metrics._intervals import Ask, ask_for, smooth_interval
-from hmc_crowd.metrics._intervals_moments import Rows, Totals, pivot_of, take_totals
+from hmc_crowd.metrics._intervals_moments import Rows, pivot_of
 from hmc_crowd.metrics._result import Metric
+from hmc_crowd.metrics._scoring_centred import centred, flat
 from hmc_crowd.metrics._validate import Pairs, score_pairs
 
 if TYPE_CHECKING:
@@ -30,15 +31,7 @@ if TYPE_CHECKING:
     from hmc_crowd.metrics._intervals import Scale
     from hmc_crowd.metrics._intervals_moments import Function
 
-__all__ = ["flat", "mean_squared_error", "pearson", "quadratic_weighted_kappa", "r2", "root_mean_squared_error"]
-
-# A standard deviation below this share of the mean is rounding: fewer than about 6 of its digits are real.
-RELATIVE = 1e-9
-
-
-def flat(variance: float, mean: float) -> bool:
-    """Tell whether scores have no spread beyond rounding."""
-    return not variance > (RELATIVE * mean) ** 2
+__all__ = ["pearson", "quadratic_weighted_kappa"]
 
 
 def pearson(
@@ -77,7 +70,7 @@ def pearson(
     Examples
     --------
     >>> print(pearson([1, 2, 3, 4], [1.1, 2.2, 2.7, 3.9], interval="none"))
-    Pearson r 0.9914 (n = 4)
+    Pearson r 0.9892 (n = 4)
     """
 
     def check(pairs: Pairs, mean: tuple[float, float], variance: tuple[float, float]) -> str:
@@ -130,7 +123,7 @@ def quadratic_weighted_kappa(
     Examples
     --------
     >>> print(quadratic_weighted_kappa([1, 2, 4, 1], [1, 4, 4, 2], interval="none"))
-    QWK 0.6897 (n = 4)
+    QWK 0.6667 (n = 4)
     """
     if ddof not in (0, 1):
         raise InputError(f"ddof is {ddof!r}; give 0 (the kappa) or 1")
@@ -153,171 +146,6 @@ def quadratic_weighted_kappa(
     return _paired(
         "QWK", score_pairs(human, system, clusters=clusters), formula, ask, "fisher", check, single=ddof == 0
     )
-
-
-def mean_squared_error(
-    human: Any,
-    system: Any = None,
-    *,
-    level: float = 0.95,
-    interval: str = "auto",
-    clusters: Any = None,
-    rng: np.random.Generator | None = None,
-    n_boot: int = 2000,
-) -> Metric:
-    """Return the mean of (H - M)^2, divided by n, in squared score points.
-
-    Parameters
-    ----------
-    human, system, clusters, level, interval, rng, n_boot
-        As in `exact_agreement`.
-
-    Returns
-    -------
-    Metric
-        At least 0; interval on the log scale.
-
-    Raises
-    ------
-    InputError
-        As `exact_agreement`.
-
-    Examples
-    --------
-    >>> mean_squared_error([1, 2, 3], [1, 2, 5], interval="none").value  # 4 / 3
-    1.3333333333333333
-    """
-    ask = ask_for(level, interval, rng, n_boot)
-    return _squares("MSE", score_pairs(human, system, clusters=clusters), ask, root=False)
-
-
-def root_mean_squared_error(
-    human: Any,
-    system: Any = None,
-    *,
-    level: float = 0.95,
-    interval: str = "auto",
-    clusters: Any = None,
-    rng: np.random.Generator | None = None,
-    n_boot: int = 2000,
-) -> Metric:
-    """Return the square root of `mean_squared_error`, in score points; arguments, errors and interval as there.
-
-    Examples
-    --------
-    >>> root_mean_squared_error([1, 2, 3, 4], [1, 2, 5, 4], interval="none").value
-    1.0
-    """
-    ask = ask_for(level, interval, rng, n_boot)
-    return _squares("RMSE", score_pairs(human, system, clusters=clusters), ask, root=True)
-
-
-def r2(
-    human: Any,
-    system: Any = None,
-    *,
-    level: float = 0.95,
-    interval: str = "auto",
-    clusters: Any = None,
-    rng: np.random.Generator | None = None,
-    n_boot: int = 2000,
-) -> Metric:
-    """Return 1 - sum((H - M)^2) / sum((H - mean H)^2).
-
-    Parameters
-    ----------
-    human, system, clusters, level, interval, rng, n_boot
-        As in `exact_agreement`.
-
-    Returns
-    -------
-    Metric
-        At most 1, negative if the mean human score would predict better. Undefined for one pair.
-
-    Raises
-    ------
-    InputError
-        As `exact_agreement`.
-
-    Notes
-    -----
-    RSMTool's page divides the variance by n - 1, its code by n; 1 - R2 differs by (n - 1) / n. This is the code's.
-    With constant human scores the code (scikit-learn) says 1 for equal scores and 0 otherwise; so does this
-    function, with a warning.
-
-    Examples
-    --------
-    >>> round(r2([2, 2, 3, 4, 4, 1], [1.5, 2.5, 3.5, 4.5, 3.5, 0.5], interval="none").value, 6)
-    0.795455
-    """
-    ask = ask_for(level, interval, rng, n_boot)
-    pairs = score_pairs(human, system, clusters=clusters)
-    if pairs.n < 2:
-        why = "one pair has no variance to explain" if pairs.n else "no complete pair of scores"
-        return Metric.undefined(why, name="R2", n=pairs.n, dropped=pairs.dropped, level=ask.level)
-    h, m = pairs.human, pairs.system
-
-    def rows_at(pivot: float) -> Rows:
-        def fill(rows: slice, out: NDArray[np.float64]) -> None:
-            np.subtract(h[rows], pivot, out=out[1])
-            np.square(out[1], out=out[2])
-            np.subtract(h[rows], m[rows], out=out[3])
-            np.square(out[3], out=out[3])
-
-        return Rows(pairs.n, 4, fill)
-
-    def formula(sums: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(1.0 - sums[..., 3] / (sums[..., 2] - sums[..., 1] ** 2 / sums[..., 0]))
-
-    pivot = pivot_of(h)
-    rows, totals = _centred(rows_at, pivot, ask, pairs, ((1, 2),))
-    n = pairs.n
-    variance = (totals.sums[2] - totals.sums[1] ** 2 / n) / n
-    if flat(float(variance), pivot):
-        told = "the human scores have no spread; by scikit-learn's convention R2 is 1 if all pairs are equal, else 0"
-        equal = 1.0 if totals.sums[3] == 0.0 else 0.0
-        return Metric(equal, n=n, dropped=pairs.dropped, level=ask.level, name="R2", warnings=(told,))
-    value = float(formula(totals.sums))
-    found = smooth_interval(rows, totals, formula, ask, ways=pairs.ways, scale="log1m")
-    return Metric(value, n=n, dropped=pairs.dropped, level=ask.level, name="R2", **found.fields())
-
-
-def _squares(name: str, pairs: Pairs, ask: Ask, *, root: bool) -> Metric:
-    if pairs.n == 0:
-        return Metric.undefined("no complete pair of scores", name=name, dropped=pairs.dropped, level=ask.level)
-    h, m = pairs.human, pairs.system
-
-    def fill(rows: slice, out: NDArray[np.float64]) -> None:
-        np.subtract(h[rows], m[rows], out=out[1])
-        np.square(out[1], out=out[1])
-
-    def formula(sums: NDArray[Any]) -> NDArray[Any]:
-        mean = sums[..., 1] / sums[..., 0]
-        return np.asarray(np.sqrt(mean) if root else mean)
-
-    rows = Rows(pairs.n, 2, fill)
-    totals = take_totals(rows, products=ask.interval != "none")
-    found = smooth_interval(rows, totals, formula, ask, ways=pairs.ways, scale="log")
-    value = float(formula(totals.sums))
-    return Metric(value, n=pairs.n, dropped=pairs.dropped, level=ask.level, name=name, **found.fields())
-
-
-def _centred(
-    rows_at: Callable[..., Rows], pivots: Any, ask: Ask, pairs: Pairs, places: tuple[tuple[int, int], ...]
-) -> tuple[Rows, Totals]:
-    """Take the sums; once more with a better pivot if the first was far from the mean."""
-    products = ask.interval != "none"
-    given = np.atleast_1d(np.asarray(pivots, dtype=np.float64))
-    rows = rows_at(*given)
-    totals = take_totals(rows, products=products)
-    n = pairs.n
-    means = np.array([totals.sums[first] / n for first, _ in places])
-    squares = np.array([totals.sums[second] / n for _, second in places])
-    # Squares about a pivot 4 standard deviations off lose 1 digit of 16; beyond that it is worth a second pass.
-    if (means**2 > 16.0 / 17.0 * squares).any() and (squares > 0).any():
-        rows = rows_at(*(given + means))
-        totals = take_totals(rows, products=products)
-    return rows, totals
 
 
 def _paired(
@@ -348,7 +176,7 @@ def _paired(
 
         return Rows(pairs.n, 6, fill)
 
-    rows, totals = _centred(rows_at, (pivot_of(h), pivot_of(m)), ask, pairs, ((1, 3), (2, 4)))
+    rows, totals = centred(rows_at, (pivot_of(h), pivot_of(m)), ask, pairs, ((1, 3), (2, 4)))
     sums, n = totals.sums, pairs.n
     mean = (used[0] + float(sums[1]) / n, used[1] + float(sums[2]) / n)
     variance = (float(sums[3] - sums[1] ** 2 / n) / n, float(sums[4] - sums[2] ** 2 / n) / n)

@@ -218,7 +218,7 @@ def _interval(
     observed: float,
     chance: float,
     cost: NDArray[np.float64],
-    margins: tuple[NDArray[np.float64], NDArray[np.float64]],
+    margins: tuple[NDArray[Any], NDArray[Any]],
     weights: str | None,
     ask: Ask,
 ) -> Interval:

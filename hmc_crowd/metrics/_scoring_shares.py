@@ -159,7 +159,7 @@ def mean_value(
     Examples
     --------
     >>> print(mean_value([1, 0, 1, 1], clusters=["w1", "w1", "w2", "w2"]))
-    mean 0.7500 [0.0253, 0.9971] (95%, n = 4; 1 warning)
+    mean 0.7500 [0.0103, 0.9988] (95%, n = 4; 1 warning)
     """
     ask = ask_for(level, interval, rng, n_boot)
     pairs = score_pairs(values, np.zeros(len(np.asarray(values))), clusters=clusters)

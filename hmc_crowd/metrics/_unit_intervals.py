@@ -3,20 +3,16 @@
 Two helpers over the intervals that all metrics share (`_intervals`): one for statistics of whole units, which also
 bootstraps them by re-weighting; one for means of values inside known bounds.
 
-A mean of values in [0, 1] gets a Wilson interval with the effective number of rows: the number that would give a
-yes/no share of that size the standard error found, clusters respected. Without any spread it is the number of
-independent parts, so 20 wins in 20 give no interval of width 0, and no end leaves the bounds.
-
-Sources: Wilson (1927); Korn, Graubard (1998) for the effective number; Efron (1987) for BCa.
+Sources: Efron (1987) for BCa; `_influence` for shares.
 """
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hmc_crowd.metrics._influence import Spread, share_interval
 from hmc_crowd.metrics._intervals import Interval, no_interval, spread_interval
 from hmc_crowd.metrics._intervals_boot import bca_ends, counts_of_draws, percentile_ends
 from hmc_crowd.metrics._intervals_clusters import FEW_CLUSTERS, spread_of
@@ -31,37 +27,10 @@ if TYPE_CHECKING:
 
     Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
-__all__ = ["mean_interval", "share_ends", "t_of", "unit_interval"]
+__all__ = ["mean_interval", "unit_interval"]
 
 # Weights held at once (draws x units), 32 MB of them.
 _AT_ONCE = 1 << 22
-
-
-def t_of(level: float, df: float) -> float:
-    """Return the two-sided t quantile; the normal one beyond 10^6 degrees of freedom."""
-    from scipy.special import ndtri, stdtrit
-
-    tail = (1.0 + level) / 2.0
-    return float(ndtri(tail) if df > 1e6 else stdtrit(max(df, 1.0), tail))
-
-
-def share_ends(share: float, variance: float, df: float, parts: float, level: float) -> tuple[float, float]:
-    """Return Wilson's ends for a share whose estimate has this variance; `parts` counts when the variance is 0.
-
-    Examples
-    --------
-    >>> low, high = share_ends(1.0, 0.0, 19, 20, 0.95)
-    >>> round(low, 3), high
-    (0.82, 1.0)
-    """
-    effective = share * (1.0 - share) / variance if variance > 0.0 else float(parts)
-    if effective <= 0.0:
-        effective = float(parts)
-    t = t_of(level, df)
-    centre = (share + t * t / (2 * effective)) / (1 + t * t / effective)
-    half = t / (1 + t * t / effective) * math.sqrt(share * (1 - share) / effective + (t / (2 * effective)) ** 2)
-    # Rounding must not put an end beside the value itself at 0 or 1.
-    return min(max(centre - half, 0.0), share), max(min(centre + half, 1.0), share)
 
 
 def mean_interval(
@@ -70,27 +39,18 @@ def mean_interval(
     """Return the interval of the mean of values that lie in [low, high]."""
     if ask.interval == "none":
         return no_interval("not asked for")
-    n, width = len(values), high - low
-    share = (values - low) / width
-    mean = float(share.mean())
-    influence = (share - mean) / n
+    n, mean = len(values), float(values.mean())
+    influence = (values - mean) / n
     if ask.interval == "bootstrap":
-        told = unit_interval(mean, influence, ask, ways, statistic=lambda w: (w @ share) / w.sum(axis=1))
-        ends = (told.low, told.high)
-        if told.low is None or told.high is None:
-            return told
-        return Interval(low + width * told.low, low + width * told.high, told.method, told.warnings, told.assumptions)
-    if n < 2 and not ways:
-        ends = share_ends(min(max(mean, 0.0), 1.0), 0.0, 1.0, n, ask.level)
-        return Interval(low + width * ends[0], low + width * ends[1], "analytic (Wilson)", ("one row",), ())
-    spread = spread_of(influence, ways)
+        return unit_interval(mean, influence, ask, ways, statistic=lambda drawn: (drawn @ values) / drawn.sum(axis=1))
     parts = min((way.size for way in ways), default=n)
-    if parts < 2:
+    if parts < 2 and ways:
         return no_interval("one cluster alone has no spread")
-    ends = share_ends(min(max(mean, 0.0), 1.0), spread.variance, spread.df, parts, ask.level)
+    spread = spread_of(influence, ways)
+    ends = share_interval(mean, Spread(spread.variance**0.5, spread.df, parts), n, ask.level, low=low, high=high)
     how = f", {spread.how}" if spread.how else ", t"
     method = f"analytic (Wilson with the effective number of rows{how})"
-    return Interval(low + width * ends[0], low + width * ends[1], method, spread.warnings, spread.assumptions)
+    return Interval(*ends, method, spread.warnings, spread.assumptions)
 
 
 def unit_interval(

@@ -1,0 +1,142 @@
+"""Commands about people's time: effort estimate, train, evaluate."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hmc_crowd.cli._app import DEFAULT_DATABASE, PLAN, AsJson, CampaignName, Database, ModelKind, app, open_campaign
+from hmc_crowd.cli._show import busy, emit_json, notes, say, table
+from hmc_crowd.cli._wording import HelpfulGroup
+from hmc_crowd.errors import FrameError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+effort_app = typer.Typer(cls=HelpfulGroup, help="How long will people need? Estimate, train or evaluate.")
+app.add_typer(effort_app, name="effort", rich_help_panel=PLAN)
+
+Times = Annotated[
+    Path, typer.Argument(metavar="FILE", help="One row a timed group: numeric features and a column of seconds.")
+]
+Column = Annotated[str, typer.Option("--seconds", metavar="COLUMN", help="The column that holds the seconds.")]
+Groups = Annotated[
+    str | None,
+    typer.Option("--groups", metavar="COLUMN", help="Rows that share its value (a worker) are never split over folds."),
+]
+
+
+@effort_app.command("estimate")
+def effort_estimate(db: Database = DEFAULT_DATABASE, campaign: CampaignName = None, as_json: AsJson = False) -> None:
+    """Predict the time of every item, by the newest model or else by reading speed."""
+    with open_campaign(db, campaign) as opened, busy("estimating"):
+        result = opened.estimate_effort()
+    if as_json:
+        emit_json(result)
+    else:
+        say(str(result))
+        notes(result.notes)
+
+
+@effort_app.command("train")
+def effort_train(
+    file: Times,
+    seconds: Column = "seconds",
+    groups: Groups = None,
+    kind: ModelKind = "random_forest",
+    db: Database = DEFAULT_DATABASE,
+    campaign: CampaignName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train the campaign's effort model on times logged elsewhere."""
+    timed = _read_timed(file, seconds, groups)
+    with open_campaign(db, campaign) as opened, busy("training"):
+        result = opened.train_effort(timed.features, timed.seconds, kind=kind, groups=timed.groups)
+    if as_json:
+        emit_json(result)
+    else:
+        say(str(result))
+        notes(result.notes)
+
+
+@effort_app.command("evaluate")
+def effort_evaluate(
+    file: Times,
+    seconds: Column = "seconds",
+    groups: Groups = None,
+    kind: ModelKind = "random_forest",
+    folds: Annotated[int, typer.Option("--folds", min=2, metavar="N", help="How often a part is held out.")] = 5,
+    as_json: AsJson = False,
+) -> None:
+    """Cross-validate an effort model on a file; nothing is stored."""
+    from hmc_crowd.effort import EffortModel
+
+    timed = _read_timed(file, seconds, groups)
+    model = EffortModel(kind, max_features=min(8, timed.features.shape[1]))
+    with busy("evaluating"):
+        scores = model.evaluate(timed.features, timed.seconds, folds, timed.groups)
+    if as_json:
+        emit_json(scores)
+        return
+    pooled = scores.pooled
+    say(
+        f"{pooled.n:,} rows, {len(scores.folds)} folds: MAE {pooled.mae_s:.1f} s, RMSE {pooled.rmse_s:.1f} s, "
+        f"R2 {pooled.r2_s:.3f}"
+    )
+    table(_per_fold(scores))
+    notes(scores.assumptions, kind="assuming")
+
+
+def _per_fold(scores: Any) -> "pd.DataFrame":
+    """Return one row a fold, their mean and the pooled figures; errors of the share, then in seconds."""
+    import pandas as pd
+
+    named = [*((f"{number}", fold) for number, fold in enumerate(scores.folds, 1)), ("mean", scores.mean)]
+    rows = [
+        {
+            "fold": name,
+            "n": each.n,
+            "MSE": each.mse,
+            "RMSE": each.rmse,
+            "MAE": each.mae,
+            "R2": each.r2,
+            "MAE s": each.mae_s,
+        }
+        for name, each in [*named, ("pooled", scores.pooled)]
+    ]
+    return pd.DataFrame(rows)
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """Logged times: numeric features, seconds, and whom each row belongs to."""
+
+    features: "pd.DataFrame"
+    seconds: "Any"
+    groups: "Any"
+
+
+def _read_timed(file: Path, seconds: str, groups: str | None) -> _Timed:
+    """Read the rows of a file of logged times; name the first that are no times."""
+    import numpy as np
+    import pandas as pd
+
+    from hmc_crowd.io import read_frame
+
+    loaded = read_frame(file, kind=None)
+    frame = loaded.frame
+    for option, column in (("--seconds", seconds), ("--groups", groups)):
+        if column is not None and column not in frame:
+            shown = ", ".join(map(str, frame.columns[:12]))
+            raise FrameError(f"{file} lacks the column {column} that {option} names (it has: {shown})")
+    times = pd.to_numeric(frame[seconds], errors="coerce").to_numpy(dtype=np.float64)
+    bad = ~np.isfinite(times) | (times < 0)
+    if bad.any():
+        rows = loaded.rows(bad, frame[seconds].to_numpy())
+        raise FrameError(f"{file}: {seconds} must be numbers of at least 0: {rows}; correct or drop these rows")
+    left = frame.drop(columns=[column for column in (seconds, groups) if column is not None])
+    numeric = left.apply(pd.to_numeric, errors="coerce").dropna(axis="columns", how="all")
+    if numeric.empty:
+        raise FrameError(f"{file} has no numeric column beside {seconds}; the model needs features, such as turns")
+    return _Timed(numeric, times, None if groups is None else frame[groups].to_numpy())
