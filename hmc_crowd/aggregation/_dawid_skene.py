@@ -21,8 +21,9 @@ import numpy as np
 import pandas as pd
 
 from hmc_crowd.aggregation._base import CategoricalAggregator, require_room
-from hmc_crowd.aggregation._codes import Repeats, encode
-from hmc_crowd.aggregation._em import EmFit, expectation_maximisation, make_blocks
+from hmc_crowd.aggregation._codes import Repeats
+from hmc_crowd.aggregation._em import EmFit, Progress, expectation_maximisation
+from hmc_crowd.aggregation._engine import Engine, EngineName, engine_of
 from hmc_crowd.aggregation._prior import prior_counts
 from hmc_crowd.aggregation._start import first_tables, tables_from
 from hmc_crowd.errors import InputError
@@ -58,6 +59,10 @@ class DawidSkene(CategoricalAggregator):
     repeats : {"latest", "all", "refuse"}, default "latest"
         Several answers of one worker to one task: the latest by the column ``submitted`` counts (repeats that agree
         need no times); each counts; or they are an error.
+    engine : {"auto", "numpy", "numba", "dask"} or Engine, default "auto"
+        What computes. "auto" is numpy, and from two million answers on compiled loops in all processors where numba is
+        installed; "dask" is the Dask client of this process, see `DaskEngine`. All give the same labels, and
+        posteriors equal to 1e-9.
 
     Attributes
     ----------
@@ -123,6 +128,7 @@ class DawidSkene(CategoricalAggregator):
         prior: float = 6.0,
         tie: TieRule = "first_label",
         repeats: Repeats = "latest",
+        engine: EngineName | Engine = "auto",
     ) -> None:
         super().__init__(tie=tie)
         if isinstance(n_iter, bool) or not isinstance(n_iter, int | np.integer) or n_iter < 1:
@@ -135,6 +141,7 @@ class DawidSkene(CategoricalAggregator):
         self.tol = float(tol)
         self.prior = float(prior)
         self.repeats: Repeats = repeats
+        self.engine = engine_of(engine)
 
     def fit(
         self,
@@ -143,6 +150,7 @@ class DawidSkene(CategoricalAggregator):
         *,
         labels: Iterable[Any] | None = None,
         start: DawidSkene | None = None,
+        progress: Progress | None = None,
     ) -> Self:
         """Learn labels and error matrices.
 
@@ -157,6 +165,8 @@ class DawidSkene(CategoricalAggregator):
         start : DawidSkene, optional
             A fitted model to start from (warm start): known workers keep their matrices, new ones get the mean of all.
             Default: start from the shares of the votes or, with gold, from what gold says of each worker.
+        progress : callable, optional
+            Called after each iteration with what is counted, how many are done, and how many there are at most.
 
         Raises
         ------
@@ -167,14 +177,15 @@ class DawidSkene(CategoricalAggregator):
         ModelError
             The worker table or the posteriors would not fit in memory.
         """
-        coded = encode(answers, gold, labels=labels, repeats=self.repeats)
+        coded, session = self.engine.prepare(answers, gold, labels=labels, repeats=self.repeats)
         n_tasks, n_workers, k = len(coded.tasks), len(coded.workers), len(coded.labels)
         require_room("DawidSkene", cells=n_workers * k * k, shape=f"{n_workers:,} workers x {k:,} x {k:,} labels")
         require_room("DawidSkene", cells=n_tasks * k, shape=f"{n_tasks:,} tasks x {k:,} labels")
         pseudo = prior_counts(k, strength=self.prior)
-        blocks = make_blocks(coded)
-        tables = first_tables(blocks, pseudo) if start is None else tables_from(start, coded)
-        fit = expectation_maximisation(blocks, tables, pseudo=pseudo, n_iter=self.n_iter, tol=self.tol)
+        tables = first_tables(session, pseudo) if start is None else tables_from(start, coded)
+        fit = expectation_maximisation(
+            session, tables, pseudo=pseudo, n_iter=self.n_iter, tol=self.tol, progress=progress
+        )
         self._publish(coded, fit.posterior)
         self._publish_workers(coded, fit)
         return self

@@ -4,7 +4,7 @@ Which labels and worker tables explain the answers best?
 
 The answers are cut into blocks of whole tasks. One iteration **maps** every block and the shared `Tables` to posteriors
 and `Sums`, **adds** the sums, and turns them into the next `Tables`, which are **shared** again. Only sums and tables
-travel: any engine (one process here, threads or a cluster elsewhere) plugs in as a `MapBlocks`.
+travel: where the blocks lie and what computes on them is a `Session` (`_engine`: this process, threads, a cluster).
 
 Guarantee: the objective (`Sums.log_likelihood` plus `log_prior`) never falls from one iteration to the next, rounding
 aside; each task enters it once. Work is in log space with no clipping: a probability of exactly 0 stays 0.
@@ -14,13 +14,17 @@ Source: Dawid and Skene (1979), "Maximum Likelihood Estimation of Observer Error
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
+from hmc_crowd.aggregation._coding import counted
+
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
 
     from hmc_crowd.aggregation._codes import CodedAnswers
@@ -28,17 +32,20 @@ if TYPE_CHECKING:
 __all__ = [
     "Block",
     "EmFit",
-    "MapBlocks",
+    "Progress",
+    "Session",
     "Sums",
     "Tables",
     "count_answers",
+    "expect",
     "expectation_maximisation",
     "log_prior",
     "make_blocks",
-    "map_blocks_serially",
     "next_tables",
     "share_posteriors",
 ]
+
+Progress: TypeAlias = "Callable[[str, int, int], object]"
 
 _SPLIT = float(2**20 + 1)
 
@@ -52,18 +59,45 @@ class Block:
 
     Parameters
     ----------
-    votes : scipy.sparse.csr_array, shape (n_tasks, n_workers * n_labels)
-        How often (task, worker * n_labels + answered label) occurs. The sparse product with a table is the E-step, that
-        of its transpose with the posteriors the M-step.
+    starts : array of int, shape (n_tasks + 1,)
+        Task ``t`` has the answers ``cell[starts[t]:starts[t + 1]]``.
+    cell : array of int, shape (n_answers,)
+        ``worker * n_labels + answered label``.
     gold : array of int, shape (n_tasks,)
         Code of the known label, or -1.
-    n_labels : int
-        K.
+    n_workers, n_labels : int
+        Sizes of the worker table; K is ``n_labels``.
     """
 
-    votes: Any
+    starts: NDArray[np.integer[Any]]
+    cell: NDArray[np.integer[Any]]
     gold: NDArray[np.intp]
+    n_workers: int
     n_labels: int
+
+    @property
+    def n_tasks(self) -> int:
+        """Tasks of the block."""
+        return len(self.gold)
+
+    @cached_property
+    def cell_counts(self) -> NDArray[np.intp]:
+        """How often each cell occurs, shape (n_workers * K,)."""
+        return counted(self.cell, self.n_workers * self.n_labels)
+
+    @cached_property
+    def votes(self) -> Any:
+        """The answers as scipy.sparse.csr_array, shape (n_tasks, n_workers * K).
+
+        Its product with a table is the E-step, that of its transpose with the posteriors the M-step.
+        """
+        from scipy.sparse import csr_array
+
+        width = self.n_workers * self.n_labels
+        codes = np.int32 if max(width, len(self.cell)) < 2**31 else np.int64
+        return csr_array(
+            (np.ones(len(self.cell)), self.cell.astype(codes), self.starts.astype(codes)), shape=(self.n_tasks, width)
+        )
 
 
 @dataclass(frozen=True)
@@ -95,7 +129,22 @@ class Sums:
         self.log_likelihood += other.log_likelihood
 
 
-MapBlocks: TypeAlias = Callable[[Sequence[Block], Tables], tuple[list["NDArray[np.float64]"], Sums]]
+class Session(Protocol):
+    """Blocks at rest somewhere, and the three calls that an iteration needs of them."""
+
+    n_tasks: int
+
+    def start(self) -> tuple[Sums, NDArray[np.float64] | None]:
+        """Return the sums under the shares of the votes, and the answered counts of tasks with gold, if there are any."""
+        ...
+
+    def step(self, tables: Tables) -> Sums:
+        """Do the E-step under shared tables, and return the added counts and log-likelihood."""
+        ...
+
+    def posterior(self) -> NDArray[np.float64]:
+        """Return the posteriors (n_tasks, K) of the last step, in the order of the tasks."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -110,37 +159,25 @@ class EmFit:
 
 
 def make_blocks(coded: CodedAnswers, *, block_answers: int = _BLOCK_ANSWERS) -> list[Block]:
-    """Cut answers, sorted by task, into blocks of whole tasks with about ``block_answers`` each."""
-    from scipy.sparse import csr_array
-
-    k, n_tasks = len(coded.labels), len(coded.tasks)
-    width = len(coded.workers) * k
-    codes = np.int32 if max(width, len(coded.cell)) < 2**31 else np.int64
-    column = coded.cell.astype(codes)
+    """Cut answers into blocks of whole tasks with about ``block_answers`` each; no answer is copied."""
+    k, n_workers, n_tasks = len(coded.labels), len(coded.workers), len(coded.tasks)
     ends = coded.starts
     # Blocks narrower than the worker table would spend their time adding tables.
-    step = max(block_answers, width * k)
+    step = max(block_answers, n_workers * k * k)
     cuts = np.unique(np.concatenate((np.searchsorted(ends, np.arange(0, ends[-1], step)), [n_tasks])))
     return [
-        Block(
-            votes=csr_array(
-                (np.ones(ends[high] - ends[low]), column[ends[low] : ends[high]], (ends[low : high + 1] - ends[low])),
-                shape=(high - low, width),
-            ),
-            gold=coded.gold[low:high],
-            n_labels=k,
-        )
+        Block(ends[low : high + 1] - ends[low], coded.cell[ends[low] : ends[high]], coded.gold[low:high], n_workers, k)
         for low, high in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
     ]
 
 
 def share_posteriors(block: Block) -> NDArray[np.float64]:
     """Return each task's shares of votes, gold put in its place: where the iteration starts."""
-    votes, k = block.votes, block.n_labels
-    task = np.repeat(np.arange(votes.shape[0]), np.diff(votes.indptr))
-    counts = np.bincount(task * k + votes.indices % k, weights=votes.data, minlength=votes.shape[0] * k)
+    k = block.n_labels
+    task = np.repeat(np.arange(block.n_tasks), np.diff(block.starts))
+    counts = np.bincount(task * k + block.cell % k, minlength=block.n_tasks * k)
     votes_of = counts.reshape(-1, k)
-    shares: NDArray[np.float64] = votes_of / votes_of.sum(axis=1, keepdims=True)
+    shares: NDArray[np.float64] = votes_of / np.diff(block.starts)[:, None]
     known = np.flatnonzero(block.gold >= 0)
     shares[known] = 0.0
     shares[known, block.gold[known]] = 1.0
@@ -186,55 +223,54 @@ def _round_mantissa(values: NDArray[np.float64]) -> None:
     np.subtract(shifted, values, out=values)
 
 
-def map_blocks_serially(blocks: Sequence[Block], tables: Tables) -> tuple[list[NDArray[np.float64]], Sums]:
-    """One E-step and its counts over all blocks, in this process."""
-    posteriors = []
-    sums = Sums(np.zeros_like(tables.log_error), np.zeros_like(tables.log_class), 0.0)
-    for block in blocks:
-        posterior, log_likelihood = expect(block, tables)
-        posteriors.append(posterior)
-        sums.add(count_answers(block, posterior, log_likelihood=log_likelihood))
-    return posteriors, sums
-
-
 def next_tables(sums: Sums, pseudo: NDArray[np.float64]) -> Tables:
     """M-step: normalise the counts plus the pseudo-counts.
 
     ``pseudo`` has shape (K answered, K true), or (n_workers, K, K) for workers with a past. A worker without any count
-    or pseudo-count for a true label answers it evenly: nothing is known, and the likelihood cannot fall by it.
+    or pseudo-count for a true label gives each label ever given by this worker equally often there: nothing else is
+    known, the likelihood cannot fall by it, and who only ever gives one label says nothing by giving it.
     """
     k = len(sums.classes)
     counts = sums.answered.reshape(-1, k, k) + pseudo
     total = counts.sum(axis=1, keepdims=True)
-    errors = np.full_like(counts, 1.0 / k)
-    np.divide(counts, total, out=errors, where=total > 0)
+    if bool((total > 0).all()):
+        counts /= total
+    else:
+        given = counts.sum(axis=2, keepdims=True) > 0
+        n_given = given.sum(axis=1, keepdims=True)
+        even = np.where(n_given > 0, given / np.maximum(n_given, 1), 1.0 / k)
+        counts = np.where(total > 0, counts / np.where(total > 0, total, 1.0), even)
     with np.errstate(divide="ignore"):
-        return Tables(np.log(sums.classes / sums.classes.sum()), np.log(errors).reshape(-1, k))
+        np.log(counts, out=counts)
+        return Tables(np.log(sums.classes / sums.classes.sum()), counts.reshape(-1, k))
 
 
 def log_prior(tables: Tables, pseudo: NDArray[np.float64]) -> float:
     """Return the log density of Dirichlet(1 + pseudo) rows at the tables, up to a constant; 0 without pseudo-counts."""
+    if not pseudo.any():
+        return 0.0
     k = len(tables.log_class)
     log_error = tables.log_error.reshape(-1, k, k)
     return float(np.sum(pseudo * np.where(pseudo > 0, log_error, 0.0)))
 
 
 def expectation_maximisation(
-    blocks: Sequence[Block],
+    session: Session,
     tables: Tables,
     *,
     pseudo: NDArray[np.float64],
     n_iter: int,
     tol: float,
-    map_blocks: MapBlocks = map_blocks_serially,
+    progress: Progress | None = None,
 ) -> EmFit:
     """Iterate from ``tables`` until the objective gains at most ``tol`` per task, or ``n_iter`` E-steps are done."""
-    n_tasks = sum(len(block.gold) for block in blocks)
     history: list[float] = []
     while True:
-        posteriors, sums = map_blocks(blocks, tables)
+        sums = session.step(tables)
         history.append(sums.log_likelihood + log_prior(tables, pseudo))
-        converged = len(history) > 1 and history[-1] - history[-2] <= tol * n_tasks
+        if progress is not None:
+            progress("iterations", len(history), n_iter)
+        converged = len(history) > 1 and history[-1] - history[-2] <= tol * session.n_tasks
         if converged or len(history) >= n_iter:
-            return EmFit(np.concatenate(posteriors), tables, sums, tuple(history), converged)
+            return EmFit(session.posterior(), tables, sums, tuple(history), converged)
         tables = next_tables(sums, pseudo)

@@ -71,7 +71,7 @@ class WorkerHistory:
     def add(self, other: WorkerHistory) -> WorkerHistory:
         """Return both together."""
         both = pd.concat([self.table, other.table], ignore_index=True)
-        return WorkerHistory(both.groupby(["worker", "label", "truth"], as_index=False, sort=True)["count"].sum())
+        return WorkerHistory(both.groupby(["worker", "label", "truth"], sort=True)["count"].sum().reset_index())
 
     def to_frame(self) -> pd.DataFrame:
         """Return a copy of the table."""

@@ -7,8 +7,8 @@ information that costs: of ``n`` answers with probabilities ``q`` of being right
 Guarantee: with gold for all tasks it is Jeffreys' interval on the share of right answers; its cover where the truth is
 learnt is shown by simulation (tests), under the model's assumptions.
 
-Source: Louis (1982), "Finding the Observed Information Matrix when Using the EM Algorithm"; Brown, Cai, DasGupta (2001),
-"Interval Estimation for a Binomial Proportion"; the spammer score after Raykar and Yu (2012), "Eliminating Spammers and
+Source: Louis (1982), "Finding the Observed Information Matrix when Using the EM Algorithm"; Brown, Cai, DasGupta
+(2001), "Interval Estimation for a Binomial Proportion"; the spammer score after Raykar and Yu (2012), "Eliminating Spammers and
 Ranking Annotators for Crowdsourced Labeling Tasks".
 """
 
@@ -22,14 +22,15 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hmc_crowd.aggregation._codes import CodedAnswers
     from hmc_crowd.aggregation._votes import Votes
 
-__all__ = ["Accuracy", "accuracy_of", "spammer_score"]
+__all__ = ["Accuracy", "accuracy_from", "accuracy_of", "accuracy_of_coded", "spammer_score"]
 
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Per worker, shape (n_workers,): ``value``, standard error ``se``, interval ``low`` to ``high``, ``effective`` n."""
+    """Per worker, shape (n_workers,): ``value``, standard error, interval ``low`` to ``high``, ``effective`` answers."""
 
     value: NDArray[np.float64]
     se: NDArray[np.float64]
@@ -40,10 +41,42 @@ class Accuracy:
 
 def accuracy_of(votes: Votes, posterior: NDArray[np.float64], *, level: float = 0.95) -> Accuracy:
     """Return each worker's accuracy with its interval; a worker without answers gets [0, 1] around 1/2."""
+    q = votes.right(posterior)
+    return accuracy_from(votes.answered, votes.by_worker(q), votes.by_worker(q * (1 - q)), level=level)
+
+
+def accuracy_of_coded(
+    coded: CodedAnswers,
+    posterior: NDArray[np.float64],
+    *,
+    past: NDArray[np.float64] | None = None,
+    level: float = 0.95,
+    chunk: int = 1 << 20,
+) -> Accuracy:
+    """Return the same from coded answers, in chunks, so that memory does not follow the number of answers."""
+    k, n_workers = len(coded.labels), len(coded.workers)
+    n, right, unsure = np.zeros(n_workers), np.zeros(n_workers), np.zeros(n_workers)
+    starts = np.asarray(coded.starts, dtype=np.int64)
+    for low in range(0, len(coded.cell), chunk):
+        cell = np.asarray(coded.cell[low : low + chunk], dtype=np.int64)
+        worker, label = np.divmod(cell, k)
+        task = np.searchsorted(starts, np.arange(low, low + len(cell)), side="right") - 1
+        q = posterior[task, label]
+        n += np.bincount(worker, minlength=n_workers)
+        right += np.bincount(worker, weights=q, minlength=n_workers)
+        unsure += np.bincount(worker, weights=q * (1 - q), minlength=n_workers)
+    if past is not None:
+        n += past.sum(axis=(1, 2))
+        right += np.einsum("wkk->w", past)
+    return accuracy_from(n, right, unsure, level=level)
+
+
+def accuracy_from(
+    n: NDArray[np.float64], right: NDArray[np.float64], unsure: NDArray[np.float64], *, level: float = 0.95
+) -> Accuracy:
+    """Return accuracies from answers ``n``, expected right ones, and the sum of q (1 - q), each per worker."""
     from scipy.stats import beta
 
-    q = votes.right(posterior)
-    n, right, unsure = votes.answered, votes.by_worker(q), votes.by_worker(q * (1 - q))
     share = np.full(len(n), 0.5)
     np.divide(right, n, out=share, where=n > 0)
     share = np.clip(share, 0.0, 1.0)

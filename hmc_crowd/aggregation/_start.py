@@ -6,18 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hmc_crowd.aggregation._em import Tables, count_answers, next_tables, share_posteriors
+from hmc_crowd.aggregation._em import Tables, next_tables
 from hmc_crowd.aggregation._prior import prior_counts
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from hmc_crowd.aggregation._codes import CodedAnswers
     from hmc_crowd.aggregation._dawid_skene import DawidSkene
-    from hmc_crowd.aggregation._em import Block
+    from hmc_crowd.aggregation._em import Session
 
 __all__ = ["first_tables", "tables_from"]
 
@@ -25,22 +23,16 @@ __all__ = ["first_tables", "tables_from"]
 _START_STRENGTH = 6.0
 
 
-def first_tables(blocks: Sequence[Block], pseudo: NDArray[np.float64]) -> Tables:
+def first_tables(session: Session, pseudo: NDArray[np.float64]) -> Tables:
     """Return tables to start from: one M-step from the shares of the votes, or, if there is gold, from gold alone.
 
     With gold, a worker is first known by the gold items answered plus a weak prior (a stranger is right two times out
     of three). The votes of a lying majority would otherwise outweigh it, and EM would stay at the wrong optimum.
     """
-    shares = [share_posteriors(block) for block in blocks]
-    sums = count_answers(blocks[0], shares[0])
-    for block, share in zip(blocks[1:], shares[1:], strict=True):
-        sums.add(count_answers(block, share))
+    sums, known = session.start()
     tables = next_tables(sums, pseudo)
-    if all(bool((block.gold < 0).all()) for block in blocks):
+    if known is None:
         return tables
-    known = np.zeros_like(sums.answered)
-    for block, share in zip(blocks, shares, strict=True):
-        known += block.votes.T @ (share * (block.gold >= 0)[:, None])
     sums.answered = known
     return Tables(
         tables.log_class, next_tables(sums, prior_counts(len(sums.classes), strength=_START_STRENGTH)).log_error

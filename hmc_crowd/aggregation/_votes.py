@@ -60,21 +60,21 @@ class Votes:
 
     def by_task(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Weighted sums of a value per answer, shape (n_tasks,)."""
-        return np.bincount(self.task, weights=values * self.weight, minlength=self.n_tasks)
+        return _sums(self.task, values * self.weight, self.n_tasks)
 
     def by_worker(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Weighted sums of a value per answer, shape (n_workers,)."""
-        return np.bincount(self.worker, weights=values * self.weight, minlength=self.n_workers)
+        return _sums(self.worker, values * self.weight, self.n_workers)
 
     def by_cell(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Weighted sums of a value per answer over (task, answered label), shape (n_tasks, K)."""
         size = self.n_tasks * self.n_labels
-        return np.bincount(self.cell, weights=values * self.weight, minlength=size).reshape(-1, self.n_labels)
+        return _sums(self.cell, values * self.weight, size).reshape(-1, self.n_labels)
 
     def by_choice(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Weighted sums of a value per answer over (worker, answered label), shape (n_workers, K)."""
         size = self.n_workers * self.n_labels
-        return np.bincount(self.choice, weights=values * self.weight, minlength=size).reshape(-1, self.n_labels)
+        return _sums(self.choice, values * self.weight, size).reshape(-1, self.n_labels)
 
     def right(self, posterior: NDArray[np.float64]) -> NDArray[np.float64]:
         """Probability that each answer is right, shape (n_answers,)."""
@@ -83,7 +83,7 @@ class Votes:
     @cached_property
     def answered(self) -> NDArray[np.float64]:
         """Weighted answers per worker, past ones included, shape (n_workers,)."""
-        return np.bincount(self.worker, weights=self.weight, minlength=self.n_workers)
+        return _sums(self.worker, self.weight, self.n_workers)
 
     def shares(self) -> NDArray[np.float64]:
         """Each task's weighted shares of votes, gold in its place, shape (n_tasks, K): where models start."""
@@ -99,6 +99,10 @@ class Votes:
         posterior[known] = 0.0
         posterior[known, self.gold[known]] = 1.0
         return posterior
+
+
+def _sums(place: NDArray[np.intp], values: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    return np.bincount(place, weights=values, minlength=size).astype(np.float64, copy=False)
 
 
 def expect(votes: Votes, joint: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
@@ -139,7 +143,8 @@ def votes_of(
     """Join coded answers, their weights (n_answers,) and past counts (n_workers, K answered, K true)."""
     k, n_real = len(coded.labels), len(coded.tasks)
     weight = np.ones(len(coded.task)) if weight is None else weight
-    task, worker, label, gold = coded.task, coded.worker, coded.label, coded.gold
+    task, worker, label = (np.asarray(codes, dtype=np.intp) for codes in (coded.task, coded.worker, coded.label))
+    gold = np.asarray(coded.gold, dtype=np.intp)
     if past is not None and past.any():
         who, answered, true = np.nonzero(past)
         # One past task per true label is enough: its truth is known, so answers to it do not meet.
@@ -170,12 +175,13 @@ def answer_weights(
     present = answers["label"].notna().to_numpy()
     rows = pd.DataFrame({c: answers[c].to_numpy()[present] for c in ("task", "worker", "label")})
     rows["weight"] = given[present]
-    key = [coded.tasks.get_indexer(rows["task"]), coded.workers.get_indexer(rows["worker"])]
-    key.append(coded.labels.get_indexer(rows["label"]))
+    sets = (("task", coded.tasks), ("worker", coded.workers), ("label", coded.labels))
+    key = [names.get_indexer(pd.Index(rows[column])) for column, names in sets]
     flat = (key[0] * len(coded.workers) + key[1]) * len(coded.labels) + key[2]
     distinct, place, size = np.unique(flat, return_inverse=True, return_counts=True)
     mean = np.bincount(place, weights=rows["weight"].to_numpy()) / size
-    asked = (coded.task * len(coded.workers) + coded.worker) * len(coded.labels) + coded.label
+    task, worker, label = (np.asarray(codes, dtype=np.intp) for codes in (coded.task, coded.worker, coded.label))
+    asked = (task * len(coded.workers) + worker) * len(coded.labels) + label
     found: NDArray[np.float64] = mean[np.searchsorted(distinct, asked)]
     if not found.sum() > 0:
         raise InputError("weights are all 0; give at least one answer a weight above 0")

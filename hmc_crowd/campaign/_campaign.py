@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.clock import Clock, SystemClock
 from hmc_crowd._base.ids import natural_key
-from hmc_crowd.campaign import _collect, _data, _effort, _explain, _labels, _plan, _publish, _run, _status
+from hmc_crowd.campaign import _collect, _data, _effort, _explain, _labels, _learn, _plan, _publish, _run, _status
 from hmc_crowd.campaign._context import Aspect, Context, Progress
 from hmc_crowd.campaign._decide import PlanRequest
 from hmc_crowd.campaign._pseudonyms import load_worker_key
@@ -108,7 +108,6 @@ class Campaign:
             raise InputError(f"aspects repeat a name: {', '.join(each.name for each in asked)}; name each once")
         clock = clock or SystemClock()
         store = open_store(str(database), create=True, clock=clock)
-        key = load_worker_key(store.url)
         drawn = secrets.randbits(32) if seed is None else int(seed)
         settings = {
             # Tells campaigns of one name in several databases apart on a platform that they share.
@@ -119,6 +118,7 @@ class Campaign:
             "positive_labels": [str(label) for label in positive_labels],
         }
         try:
+            key = load_worker_key(store.url)
             with store.begin() as tx:
                 record = tx.campaigns.create(name, settings, created_at=clock.now())
                 for each in asked:
@@ -218,9 +218,9 @@ class Campaign:
 
     def train_effort(
         self, features: Any, seconds: ArrayLike, *, kind: str = "random_forest", groups: ArrayLike | None = None
-    ) -> _effort.Learned:
+    ) -> _learn.Learned:
         """Fit the effort model on times logged elsewhere: one row of features and the seconds of each dialogue."""
-        return _effort.train(self._context, features, seconds, kind=kind, groups=groups)
+        return _learn.train(self._context, features, seconds, kind=kind, groups=groups)
 
     def plan(
         self,
@@ -347,9 +347,9 @@ class Campaign:
         """Bound from the audit how many of the batch's labels agree with our people: exact for this batch."""
         return _labels.certify(self._context, level=level)
 
-    def learn(self, *, kind: str = "random_forest") -> _effort.Learned:
+    def learn(self, *, kind: str = "random_forest") -> _learn.Learned:
         """Retrain the effort model from the logged times of this campaign's submissions."""
-        return _effort.learn(self._context, kind=kind)
+        return _learn.learn(self._context, kind=kind)
 
     def labels(self, target: Any = None, *, aspect: str | None = None, overwrite: bool = False) -> Any:
         """Return (or write to a file) one label for every item: ``item, label, source, confidence, ...``.

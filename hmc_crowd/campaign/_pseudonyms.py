@@ -41,12 +41,22 @@ def load_worker_key(database: str) -> bytes:
         pass
     path.parent.mkdir(parents=True, exist_ok=True)
     key = secrets.token_hex(32).encode()
+    # The whole key gets its name in one step: whoever is killed, or reads at the same time, never sees half of it.
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(key)
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(draft, path)
     except FileExistsError:  # another process was quicker: its key counts
         return path.read_bytes()
-    with os.fdopen(handle, "wb") as file:
-        file.write(key)
+    except OSError:
+        if not draft.exists():
+            raise
+        draft.replace(path)  # a file system without links
+    finally:
+        draft.unlink(missing_ok=True)
     return key
 
 

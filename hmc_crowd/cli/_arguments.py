@@ -7,14 +7,18 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, TypedDict
 
 from hmc_crowd._base.money import parse_money, parse_pay
-from hmc_crowd.errors import InputError
+from hmc_crowd.errors import FrameError, InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hmc_crowd._base.money import Money
+    import numpy as np
+    from numpy.typing import NDArray
 
-__all__ = ["count_or_share", "grid", "names", "read_hourly", "read_money", "read_pay", "require_free"]
+    from hmc_crowd._base.money import Money
+    from hmc_crowd.io import Loaded
+
+__all__ = ["count_or_share", "grid", "names", "numbers", "read_hourly", "read_money", "read_pay", "require_free"]
 
 # A grid is worked out point by point; more than this was no intention.
 _MOST_POINTS = 100_000
@@ -119,6 +123,21 @@ def names(text: str) -> list[str]:
     ['good', 'bad']
     """
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def numbers(loaded: Loaded, column: str, file: Path, *, high: float = math.inf) -> NDArray[np.float64]:
+    """Return a column of a file as numbers in [0, high], or name the lines of the file that hold none."""
+    import numpy as np
+    import pandas as pd
+
+    given = loaded.frame[column]
+    found: NDArray[np.float64] = pd.to_numeric(given, errors="coerce").to_numpy(dtype=np.float64)
+    bad = ~(np.isfinite(found) & (found >= 0) & (found <= high))
+    if bad.any():
+        wanted = "numbers in [0, 1]" if high == 1 else "finite numbers of at least 0"
+        rows = loaded.rows(bad, given.to_numpy())
+        raise FrameError(f"{file}: {column} must be {wanted}: {rows}; correct or drop these rows")
+    return found
 
 
 def require_free(out: Path | None, *, overwrite: bool) -> None:

@@ -42,7 +42,8 @@ def init(
     ] = "",
     currency: Annotated[str, typer.Option("--currency", metavar="CODE", help="Of pay and budgets.")] = "USD",
     seed: Annotated[
-        int | None, typer.Option("--seed", metavar="N", help="Of everything drawn; a random one is kept when absent.")
+        int | None,
+        typer.Option("--seed", min=0, metavar="N", help="Of everything drawn; a random one is kept when absent."),
     ] = None,
     db: Database = DEFAULT_DATABASE,
     as_json: AsJson = False,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hmc_crowd.cli._app import DEFAULT_DATABASE, PLAN, AsJson, CampaignName, Database, ModelKind, app, open_campaign
+from hmc_crowd.cli._arguments import numbers
 from hmc_crowd.cli._show import busy, emit_json, notes, say, table
 from hmc_crowd.cli._wording import HelpfulGroup
 from hmc_crowd.errors import FrameError
@@ -119,7 +120,6 @@ class _Timed:
 
 def _read_timed(file: Path, seconds: str, groups: str | None) -> _Timed:
     """Read the rows of a file of logged times; name the first that are no times."""
-    import numpy as np
     import pandas as pd
 
     from hmc_crowd.io import read_frame
@@ -130,11 +130,7 @@ def _read_timed(file: Path, seconds: str, groups: str | None) -> _Timed:
         if column is not None and column not in frame:
             shown = ", ".join(map(str, frame.columns[:12]))
             raise FrameError(f"{file} lacks the column {column} that {option} names (it has: {shown})")
-    times = pd.to_numeric(frame[seconds], errors="coerce").to_numpy(dtype=np.float64)
-    bad = ~np.isfinite(times) | (times < 0)
-    if bad.any():
-        rows = loaded.rows(bad, frame[seconds].to_numpy())
-        raise FrameError(f"{file}: {seconds} must be numbers of at least 0: {rows}; correct or drop these rows")
+    times = numbers(loaded, seconds, file)
     left = frame.drop(columns=[column for column in (seconds, groups) if column is not None])
     numeric = left.apply(pd.to_numeric, errors="coerce").dropna(axis="columns", how="all")
     if numeric.empty:

@@ -18,7 +18,7 @@ from hmc_crowd.cli._app import (
     app,
     open_campaign,
 )
-from hmc_crowd.cli._arguments import count_or_share, grid, read_hourly, read_money, require_free
+from hmc_crowd.cli._arguments import count_or_share, grid, numbers, read_hourly, read_money, require_free
 from hmc_crowd.cli._facts import plan_facts, quote_facts
 from hmc_crowd.cli._show import busy, emit_json, facts, notes, say, table
 from hmc_crowd.errors import FrameError, InputError
@@ -105,8 +105,8 @@ def _costs(file: Path, predictions: Path | None) -> tuple[Any, Any]:
     loaded = read_frame(file, kind="items")
     frame = loaded.frame
     seconds: Any
-    if "seconds" in loaded.features:
-        seconds = frame["seconds"]
+    if "seconds" in frame:
+        seconds = numbers(loaded, "seconds", file)
     elif (frame["text"] != "").any():
         seconds = prior_effort(frame["text"].tolist()).seconds
     else:
@@ -114,7 +114,7 @@ def _costs(file: Path, predictions: Path | None) -> tuple[Any, Any]:
             f"{file} has neither text nor numeric seconds; add one of them, so that a time can be reckoned"
         )
     if predictions is None:
-        return seconds, frame["confidence"] if "confidence" in loaded.features else None
+        return seconds, numbers(loaded, "confidence", file, high=1.0) if "confidence" in frame else None
     given = read_frame(predictions, kind="predictions").frame
     if "aspect" in given and given["aspect"].nunique() > 1:
         raise FrameError(f"{predictions} has several aspects; a quote is for one of them, give its rows alone")
@@ -263,7 +263,11 @@ def _routable(file: Path) -> Any:
     from hmc_crowd.io import read_frame
 
     loaded = read_frame(file, kind="items")
-    missing = [name for name in ("confidence", "effort") if name not in loaded.features]
+    missing = [name for name in ("confidence", "effort") if name not in loaded.frame]
     if missing:
-        raise FrameError(f"{file} lacks the numeric column {missing[0]}; it needs item, confidence and effort")
-    return loaded.frame
+        raise FrameError(f"{file} lacks the column {missing[0]}; it needs item, confidence and effort")
+    checked = {
+        "confidence": numbers(loaded, "confidence", file, high=1.0),
+        "effort": numbers(loaded, "effort", file),
+    }
+    return loaded.frame.assign(**checked)

@@ -124,7 +124,7 @@ def table(frame: pd.DataFrame, *, title: str | None = None, note: str | None = N
 
     if title:
         say(title)
-    shown = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1), header_style="")
+    shown = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="")
     head = frame.head(rows)
     cells = {column: _cells(head[column]) for column in frame.columns}
     for column in frame.columns:

@@ -204,9 +204,9 @@ def _open(source: Any, name: str, rows: int | None) -> tuple[SourceKind, Iterato
     if isinstance(source, str) and (len(source) > _LONGEST_PATH or not source.isprintable()):
         raise InputError(f"{name} is {source[:40]!r}..., which is no path; give the path of a file, not its text")
     path = Path(source)
-    form = form_of_path(path)
     if path.is_dir():
         raise InputError(f"{path} is a folder; name a file in it")
+    form = form_of_path(path)
     if not path.exists():
         raise InputError(f"{path} does not exist; check the path (the current folder is {Path.cwd()})")
     return SourceKind(form, path), _readable(path, _file_chunks(path, form, rows)), str(path)

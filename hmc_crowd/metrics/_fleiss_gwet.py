@@ -354,9 +354,7 @@ def _by_unit(read: Ratings, weights: NDArray[np.float64], kind: Chance) -> _Foun
     return _Found(value, agreement, chance, (linear - value) / units)
 
 
-def _conger(
-    read: Ratings, rated: NDArray[np.bool_], weights: NDArray[np.float64]
-) -> tuple[float, NDArray[np.float64]]:
+def _conger(read: Ratings, rated: NDArray[np.bool_], weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
     """Return chance, and per rated unit what it says about chance (mean = chance)."""
     q, r = len(read.labels), read.n_raters
     table = np.bincount(read.rater * q + read.code, minlength=r * q).reshape(r, q)

@@ -173,13 +173,13 @@ def _unit_and_rater(
     by_rater = csr_array((one, (rows, rater)), shape=(len(y), len(c)))
     meet = (by_unit.T @ by_rater).tocsr()
     links = csr_array((one, (unit, rater + len(m))), shape=(len(m) + len(c),) * 2)
-    parts = int(connected_components(links, directed=False, return_labels=False))
+    parts = int(connected_components(links, directed=False)[0])
     if len(c) > _DENSE_SIDE:
         solved = lsmr(hstack([by_unit, by_rater]).tocsr(), y, atol=1e-12, btol=1e-12, maxiter=10_000)
         return float(solved[3]) ** 2, parts
     mean = np.bincount(unit, weights=y) / m
     rest = y - mean[unit]
-    scaled = meet.multiply((1.0 / m)[:, None]).tocsr()
+    scaled = csr_array((meet.data / np.repeat(m, np.diff(meet.indptr)), meet.indices, meet.indptr), shape=meet.shape)
     system = np.diag(c.astype(np.float64)) - (meet.T @ scaled).toarray()
     effect = np.linalg.lstsq(system, np.bincount(rater, weights=rest), rcond=1e-10)[0]
     # The unit's own level is fitted anew around the raters it met.

@@ -180,7 +180,7 @@ def _nominal(unit: NDArray[np.intp], code: NDArray[np.intp], m: NDArray[np.intp]
     observed = (m.astype(np.float64) ** 2 - same) / np.maximum(m - 1, 1)
     expected = float(n) ** 2 - float(pooled @ pooled)
     shared = np.bincount(unit, weights=pooled[code], minlength=len(m))
-    return _assemble(observed, expected, 2.0 * (n * m - shared), m)
+    return _assemble(observed, expected, np.asarray(2.0 * (n * m - shared), dtype=np.float64), m)
 
 
 def _same_label(unit: NDArray[np.intp], code: NDArray[np.intp], units: int, size: int) -> NDArray[np.float64]:
@@ -188,9 +188,10 @@ def _same_label(unit: NDArray[np.intp], code: NDArray[np.intp], units: int, size
     cells = unit * size + code
     if units * size <= 4 * len(code) + 100_000:
         counts = np.bincount(cells, minlength=units * size).reshape(units, size).astype(np.float64)
-        return np.einsum("uk,uk->u", counts, counts)
+        return np.asarray(np.einsum("uk,uk->u", counts, counts))
     found, counts = np.unique(cells, return_counts=True)
-    return np.bincount(found // size, weights=counts.astype(np.float64) ** 2, minlength=units)
+    squares = np.bincount(found // size, weights=counts.astype(np.float64) ** 2, minlength=units)
+    return squares.astype(np.float64)
 
 
 def _interval(
@@ -210,7 +211,8 @@ def _interval(
     outer = np.bincount(unit, weights=square, minlength=len(m))
     # Equal values leave rounding error, not spread.
     expected = 2.0 * n * total if np.ptp(numbers) > 0.0 else 0.0
-    return _assemble(observed, expected, 2.0 * (m * total + n * outer), m), inside, overall
+    pooled = np.asarray(2.0 * (m * total + n * outer), dtype=np.float64)
+    return _assemble(observed, expected, pooled, m), inside, overall
 
 
 def _ordinal(unit: NDArray[np.intp], code: NDArray[np.intp], m: NDArray[np.intp], size: int) -> _Parts:
@@ -247,7 +249,7 @@ def _ratio(unit: NDArray[np.intp], numbers: NDArray[np.float64], m: NDArray[np.i
     for start in range(0, len(found), rows):
         block = found[start : start + rows, None]
         far[start : start + rows] = _ratio_distance(block, found[None, :]) @ count
-    pooled = np.bincount(unit, weights=far[place.reshape(-1)], minlength=len(m))
+    pooled = np.bincount(unit, weights=far[place.reshape(-1)], minlength=len(m)).astype(np.float64)
     return _assemble(disagreement / np.maximum(m - 1, 1), float(far @ count), 2.0 * pooled, m)
 
 

@@ -52,8 +52,8 @@ class LeaveOneOut(Metric):
     minimum, maximum : float or None
         What the unluckiest and the luckiest draws of modes would give.
     items : mapping of str to array
-        Per item that counts: ``item`` (position in the input), ``annotations``, ``agreement``, ``minimum``,
-        ``maximum``; see `items_frame`.
+        Per item that counts: ``position`` (in the input, or of the task's first appearance), ``item``,
+        ``annotations``, ``agreement``, ``minimum``, ``maximum``; see `items_frame`.
     annotators : mapping of str to array
         For inner agreement: ``worker``, ``annotations``, ``agreement``; see `workers_frame`.
     draws : array of float, shape (draws,)
@@ -75,7 +75,7 @@ class LeaveOneOut(Metric):
         return _rebuild, (plain,)
 
     def items_frame(self) -> pd.DataFrame:
-        """Return one row per item: ``item, annotations, agreement, minimum, maximum``."""
+        """Return one row per item: ``position, item, annotations, agreement, minimum, maximum``."""
         import pandas as pd
 
         return pd.DataFrame(self.items)
@@ -170,7 +170,10 @@ def leave_one_out_agreement(
             warnings = (f"{lost:,} unparsed judgements count as wrong",)
     if not keep.any():
         why = "no item has two annotations" if guess is None else "no item has two annotations and a parsed judgement"
-        return LeaveOneOut(None, dropped=dropped, level=ask.level, name=name, reason=why, warnings=warnings)
+        details = {"annotations": 0, "drawn_items": 0, "items_given": read.n_units}
+        return LeaveOneOut(
+            None, dropped=dropped, level=ask.level, name=name, reason=why, warnings=warnings, details=details
+        )
     cells = label_cells(read)
     scores = inner_scores(cells) if guess is None else outer_scores(cells, guess)
     value = scores.expected[keep]
@@ -185,7 +188,11 @@ def leave_one_out_agreement(
         level=ask.level,
         name=name,
         **fields,
-        details={"annotations": int(read.per_unit[keep].sum()), "drawn_items": int(scores.random[keep].sum())},
+        details={
+            "annotations": int(read.per_unit[keep].sum()),
+            "drawn_items": int(scores.random[keep].sum()),
+            "items_given": read.n_units,
+        },
         fraction=exact,
         minimum=float(scores.least[keep].mean()),
         maximum=float(scores.most[keep].mean()),
@@ -199,6 +206,7 @@ def _items(read: Ratings, scores: Scores, keep: NDArray[np.bool_]) -> dict[str, 
     place = np.flatnonzero(keep)
     names = place if isinstance(read.units, range) else np.asarray(read.units, dtype=object)[place]
     return {
+        "position": place,
         "item": names,
         "annotations": read.per_unit[keep],
         "agreement": scores.expected[keep],

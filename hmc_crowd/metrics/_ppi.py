@@ -304,10 +304,10 @@ def _suspicions(
     if len(rest) == 0:
         told += ("no unlabelled predictions: this is the plain mean",)
     # By chance two unequal sets do not agree in 20 varying values in a row.
-    if ids is None and 20 <= n <= len(rest) and len(np.unique(f)) > 1:
-        if np.array_equal(rest[:n], f) or np.array_equal(rest[-n:], f):
-            told += (
-                "the unlabelled predictions begin or end with the labelled ones: if they are the same items, "
-                "take them out, or the interval is too narrow",
-            )
+    varied = ids is None and 20 <= n <= len(rest) and len(np.unique(f)) > 1
+    if varied and (np.array_equal(rest[:n], f) or np.array_equal(rest[-n:], f)):
+        told += (
+            "the unlabelled predictions begin or end with the labelled ones: if they are the same items, "
+            "take them out, or the interval is too narrow",
+        )
     return told

@@ -94,8 +94,10 @@ class Ratings:
         """Return the ratings of some units; labels and raters stay."""
         new = np.cumsum(keep) - 1
         rows = keep[self.unit]
-        units = [name for name, kept in zip(self.units, keep.tolist(), strict=True) if kept] if self._named else range(
-            int(keep.sum())
+        units = (
+            [name for name, kept in zip(self.units, keep.tolist(), strict=True) if kept]
+            if self._named
+            else range(int(keep.sum()))
         )
         return Ratings(
             new[self.unit[rows]],
@@ -124,6 +126,8 @@ def read_ratings(ratings: Any, *, categories: Sequence[Any] | None = None) -> Ra
     InputError
         Not two-dimensional, infinite numbers, a label that `categories` lacks, or a worker who answered a task twice.
     """
+    units: Sequence[Any]
+    raters: Sequence[Any]
     columns = getattr(ratings, "columns", None)
     if columns is not None and not isinstance(ratings, np.ndarray):
         names = [str(each) for each in columns]
@@ -132,10 +136,8 @@ def read_ratings(ratings: Any, *, categories: Sequence[Any] | None = None) -> Ra
         if any(each in names for each in ("task", "worker")):
             lacking = [each for each in _LONG if each not in names]
             raise FrameError(f"the table has columns {', '.join(names)} but no {' and no '.join(lacking)}")
-        array, raters = _wide_array(ratings), names
-        units: Sequence[Any] = list(ratings.index) if hasattr(ratings, "index") else range(len(array))
-        if list(units) == list(range(len(array))):
-            units = range(len(array))
+        array = _wide_array(ratings)
+        raters, units = names, _index_of(ratings, len(array))
     else:
         array = _array(ratings)
         if array.ndim == 1:
@@ -302,6 +304,14 @@ def _wide_array(frame: Any) -> NDArray[Any]:
     return np.stack(columns, axis=1)
 
 
+def _index_of(frame: Any, n: int) -> Sequence[Any]:
+    """Return the names of the rows; a plain count stays a range."""
+    index = getattr(frame, "index", None)
+    if index is None or callable(index) or np.array_equal(np.asarray(index), np.arange(n)):
+        return range(n)
+    return list(index)
+
+
 def _array(values: Any) -> NDArray[Any]:
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
@@ -317,7 +327,7 @@ def _array(values: Any) -> NDArray[Any]:
 
 def _missing(array: NDArray[Any]) -> NDArray[np.bool_]:
     if array.dtype.kind == "f":
-        return np.isnan(array)
+        return np.asarray(np.isnan(array))
     if array.dtype != object:
         return np.zeros(array.shape, dtype=bool)
     flat = [

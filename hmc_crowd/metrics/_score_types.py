@@ -109,7 +109,7 @@ def score_types(
         forms["scale"] = (raw - scaling.prediction_mean) * spread + scaling.human_mean
     if score_range is None:
         return forms
-    if len(score_range) != 2 or not score_range[0] < score_range[1]:
+    if len(score_range) != 2 or not score_range[0] <= score_range[1]:
         raise InputError(f"score_range is {score_range!r}; give the lowest and the highest score, such as (1, 6)")
     low, high = score_range[0] - tolerance, score_range[1] + tolerance
     ordered: dict[str, NDArray[np.float64]] = {}

@@ -101,9 +101,7 @@ def unit_interval(
         return Interval(*ends, f"multiway bootstrap, percentile, {told}", warnings, ())
     parts = ways[0].sums(influence) if ways else influence
     ends = bca_ends(value, good, parts, ask.level)
-    return Interval(
-        *ends, f"BCa bootstrap, {told}", warnings, (f"{'clusters' if ways else 'units'} are independent",)
-    )
+    return Interval(*ends, f"BCa bootstrap, {told}", warnings, (f"{'clusters' if ways else 'units'} are independent",))
 
 
 def _draw(statistic: Statistic, units: int, ways: tuple[Way, ...], ask: Ask) -> NDArray[np.float64]:

@@ -71,6 +71,7 @@ _SECONDS = "s"
 # The columns that the campaign's frames share, by their name in the code; anything else is told by its suffix.
 _KNOWN: dict[str, Column] = {
     "accuracy": Column("Accuracy", "percent"),
+    "agreement_estimate": Column("Agreement, estimated", "percent", 2),
     "answers": Column("Answers", "integer"),
     "cap": Column("Cap mode"),
     "confidence": Column("Confidence", "number", 3),
@@ -88,6 +89,7 @@ _KNOWN: dict[str, Column] = {
     "hits": Column("HITs", "integer"),
     "human_count": Column("Items to people", "integer"),
     "human_share": Column("Items to people", "percent"),
+    "human_share_with_audit": Column("Items seen by people, audit included", "percent"),
     "human_s": Column("People's time", "number", 0, _SECONDS),
     "item": Column("Item"),
     "items": Column("Items", "integer"),

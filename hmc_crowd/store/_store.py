@@ -216,7 +216,8 @@ def _artefact_folder(address: Address, given: str | Path | None) -> Path:
     if given is not None:
         return Path(given)
     if address.file is not None:
-        return address.file.with_name(address.file.name + ".artefacts")
+        # Not with_name(), which has no answer for a folder such as "."; that is refused later, in words.
+        return address.file.parent / f"{address.file.name}.artefacts"
     return Path(os.environ.get(_ARTEFACTS) or "hmc-crowd-artefacts")
 
 
