@@ -1,9 +1,8 @@
-"""Identifiers that sort by time, and keyed hashes that decide without state."""
+"""Identifiers that sort by time, and keys that follow from what they name."""
 
 from __future__ import annotations
 
 import hashlib
-import hmac
 from base64 import b32encode
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,7 +11,7 @@ if TYPE_CHECKING:
 
     from hmc_crowd._base.clock import Clock
 
-__all__ = ["IdSource", "RandomIds", "digest", "keyed_fraction", "natural_key"]
+__all__ = ["IdSource", "RandomIds", "digest", "natural_key"]
 
 
 class IdSource(Protocol):
@@ -76,18 +75,3 @@ def natural_key(*parts: object) -> str:
     32
     """
     return b32encode(bytes.fromhex(digest(*parts))).decode("ascii")[:32]
-
-
-def keyed_fraction(key: bytes, item: str) -> float:
-    """Return a number in [0, 1) that depends on the key and the item alone.
-
-    An item with fraction below ``p`` is drawn with probability ``p``; the same item is drawn everywhere, by every
-    process, without any state. Who does not hold the key cannot foresee the draw.
-
-    Examples
-    --------
-    >>> keyed_fraction(b"key", "item-1") == keyed_fraction(b"key", "item-1")
-    True
-    """
-    word = hmac.new(key, item.encode(), hashlib.sha256).digest()[:8]
-    return (int.from_bytes(word, "big") >> 11) / float(1 << 53)

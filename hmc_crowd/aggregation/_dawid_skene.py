@@ -195,7 +195,8 @@ class DawidSkene(CategoricalAggregator):
         class_share = np.exp(fit.tables.log_class)
         errors = fit.tables.errors
         skills = np.einsum("wkk,k->w", errors, class_share)
-        rows = pd.MultiIndex.from_product([coded.workers, coded.labels], names=["worker", "label"])
+        codes = [np.repeat(np.arange(len(coded.workers)), k), np.tile(np.arange(k), len(coded.workers))]
+        rows = pd.MultiIndex([coded.workers, coded.labels], codes, names=["worker", "label"], verify_integrity=False)
         self.errors_ = pd.DataFrame(errors.reshape(-1, k), index=rows, columns=coded.labels)
         self.priors_ = pd.Series(class_share, index=coded.labels.rename("label"), name="prior")
         self.skills_ = pd.Series(skills, index=coded.workers.rename("worker"), name="skill")

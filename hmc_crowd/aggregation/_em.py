@@ -7,7 +7,7 @@ and `Sums`, **adds** the sums, and turns them into the next `Tables`, which are 
 travel: where the blocks lie and what computes on them is a `Session` (`_engine`: this process, threads, a cluster).
 
 Guarantee: the objective (`Sums.log_likelihood` plus `log_prior`) never falls from one iteration to the next, rounding
-aside; each task enters it once. Work is in log space with no clipping: a probability of exactly 0 stays 0.
+aside; each task enters it once. Work is in log space with no clipping.
 
 Source: Dawid and Skene (1979), "Maximum Likelihood Estimation of Observer Error-Rates Using the EM Algorithm".
 """
@@ -23,7 +23,7 @@ import numpy as np
 from hmc_crowd.aggregation._coding import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -48,6 +48,9 @@ __all__ = [
 Progress: TypeAlias = "Callable[[str, int, int], object]"
 
 _SPLIT = float(2**20 + 1)
+
+# How many answers stand for "never seen" where there is no prior: too few to move any number that is shown.
+_TRACE = 1e-10
 
 # Answers per block: large enough that a block costs nothing, small enough that its temporaries stay modest.
 _BLOCK_ANSWERS = 1 << 20
@@ -226,21 +229,20 @@ def _round_mantissa(values: NDArray[np.float64]) -> None:
 def next_tables(sums: Sums, pseudo: NDArray[np.float64]) -> Tables:
     """M-step: normalise the counts plus the pseudo-counts.
 
-    ``pseudo`` has shape (K answered, K true), or (n_workers, K, K) for workers with a past. A worker without any count
-    or pseudo-count for a true label gives each label ever given by this worker equally often there: nothing else is
-    known, the likelihood cannot fall by it, and who only ever gives one label says nothing by giving it.
+    ``pseudo`` has shape (K answered, K true), or (n_workers, K, K) for workers with a past. Without pseudo-counts a
+    label that a worker ever gave counts at least `_TRACE` answers for every true label: what the first votes never saw is
+    not ruled out for ever, and under a true label of which nothing is known the worker gives each of these labels
+    equally often, so that who only ever gives one label says nothing by giving it.
     """
     k = len(sums.classes)
     counts = sums.answered.reshape(-1, k, k) + pseudo
+    if not pseudo.all():
+        np.maximum(counts, np.where(counts.sum(axis=2, keepdims=True) > 0, _TRACE, 0.0), out=counts)
     total = counts.sum(axis=1, keepdims=True)
-    if bool((total > 0).all()):
+    with np.errstate(divide="ignore", invalid="ignore"):
         counts /= total
-    else:
-        given = counts.sum(axis=2, keepdims=True) > 0
-        n_given = given.sum(axis=1, keepdims=True)
-        even = np.where(n_given > 0, given / np.maximum(n_given, 1), 1.0 / k)
-        counts = np.where(total > 0, counts / np.where(total > 0, total, 1.0), even)
-    with np.errstate(divide="ignore"):
+        if not total.all():  # a worker without answers or past
+            counts[np.isnan(counts)] = 1.0 / k
         np.log(counts, out=counts)
         return Tables(np.log(sums.classes / sums.classes.sum()), counts.reshape(-1, k))
 

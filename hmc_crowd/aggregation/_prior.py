@@ -9,10 +9,29 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["RIGHT_SHARE", "prior_counts"]
+__all__ = ["RIGHT_SHARE", "prior_counts", "prior_strength"]
 
 # A worker nobody knows is taken to be right two times out of three, however many labels there are.
 RIGHT_SHARE = 2 / 3
+
+
+# Pseudo-answers per true label and label of the set. Chosen by simulation (2, 4 and 6 labels; 3 and 5 answers a task; 4
+# to 150 answers a worker; skills Beta(4, 1.8)): the best strengths were 3, 6 and 9 per true label, a little more where
+# workers gave few answers; half or twice as much costs less than .005 in accuracy. No open data set was used.
+_PER_LABEL = 1.5
+
+
+def prior_strength(n_labels: int, *, answers_per_worker: float) -> float:
+    """Return how many answers the prior is worth: more with more labels, and more for workers who gave few answers.
+
+    ``1.5 K^2 (1 + K / n)``: with many labels each row of the error matrix sees few answers, and has more entries.
+
+    Examples
+    --------
+    >>> prior_strength(2, answers_per_worker=40), prior_strength(4, answers_per_worker=40)
+    (6.3, 26.4)
+    """
+    return _PER_LABEL * n_labels**2 * (1 + n_labels / answers_per_worker)
 
 
 def prior_counts(n_labels: int, *, strength: float) -> NDArray[np.float64]:

@@ -34,9 +34,10 @@ def first_tables(session: Session, pseudo: NDArray[np.float64]) -> Tables:
     if known is None:
         return tables
     sums.answered = known
-    return Tables(
-        tables.log_class, next_tables(sums, prior_counts(len(sums.classes), strength=_START_STRENGTH)).log_error
-    )
+    stranger = prior_counts(len(sums.classes), strength=_START_STRENGTH)
+    # Past counts (pseudo per worker) are as good as gold.
+    at_first = stranger if pseudo.ndim == 2 else np.maximum(stranger, pseudo)
+    return Tables(tables.log_class, next_tables(sums, at_first).log_error)
 
 
 def tables_from(start: DawidSkene, coded: CodedAnswers) -> Tables:

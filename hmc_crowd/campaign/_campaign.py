@@ -224,9 +224,9 @@ class Campaign:
 
     def plan(
         self,
-        *,
         trade_off: float = 4.6,
         max_human: int | float | None = 0.5,
+        *,
         max_human_s: float | None = None,
         max_money_minor: int | None = None,
         audit: int | float | None = None,

@@ -61,7 +61,7 @@ def fairness_analysis(
         Subgroup of each response; responses without one are left out and counted.
     base : str, optional
         Group that the coefficients compare with; the largest if not given, of equal ones the first by name. It
-        changes no share of variance and no p-value.
+        changes no share of variance and no p-value. The intercept of CSD stands at the most common human score.
     level, interval, clusters, rng, n_boot
         As in `exact_agreement`. "auto" inverts the noncentral F distribution (equal normal errors); with `clusters`
         it is the delta method, which takes the p-value's place where rows are not independent.
@@ -158,7 +158,7 @@ def _question(key: str, data: _Data, order: list[str], ask: Ask) -> tuple[Metric
     spot = {name: place for place, name in enumerate(order)}
     group = np.array([spot.get(name, 0) for name in data.names], dtype=np.intp)[data.code]
     y = data.quantity(key)
-    levels = np.unique(data.human, return_inverse=True)[1].astype(np.intp) if key == "csd" else None
+    levels = _levels(data.human) if key == "csd" else None
     if levels is not None and int(levels.max()) + 1 >= len(y):
         why = "every response has a human score of its own, which leaves nothing for the groups to explain (saturated)"
         return Metric.undefined(why, **told), []
@@ -180,6 +180,15 @@ def _question(key: str, data: _Data, order: list[str], ask: Ask) -> tuple[Metric
         ), rows
     found = _interval(fit, y, group, levels, data.ways, ask)
     return Metric(fit.r2_adj(), **told, **found.fields(), details=details), rows
+
+
+def _levels(human: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return a code for each distinct score; 0 is the most common one, of equally common ones the lowest."""
+    code, counts = np.unique(human, return_inverse=True, return_counts=True)[1:]
+    common = int(counts.argmax())
+    swapped = np.arange(len(counts))
+    swapped[[0, common]] = swapped[[common, 0]]
+    return swapped[code].astype(np.intp)
 
 
 def _hindrance(fit: GroupFit, key: str) -> str:

@@ -40,7 +40,7 @@ class GroupFit:
     names : list of str
         Groups in the order of `coefficients`; the base group first.
     coefficients, errors : array of float, shape (groups,)
-        Intercept (the base group, at the lowest level) and differences from it, with standard errors; NaN where they
+        Intercept (the base group, at level 0) and differences from it, with standard errors; NaN where they
         are not determined.
     residuals : array of float, shape (2, n)
         About the level means and about the fit.
@@ -107,7 +107,7 @@ def fit_groups(
         Positions in `names`; the first name is the base.
     names : list of str
     level : array of int, shape (n,), optional
-        Codes 0..L-1, each occurring; 0 is the lowest level.
+        Codes 0..L-1, each occurring.
     noise : float, default 0
         Rounding error in each y.
     """

@@ -169,8 +169,10 @@ def gwet_ac2(
 
     Examples
     --------
+    Weights of neighbours 2/3: p_a = (1 + 2/3 + 1 + 2/3) / 4 = 5/6; shares 3/8, 2/8, 3/8, p_e = (17/3) / 6 * 21/32.
+
     >>> round(gwet_ac2([[1, 1], [2, 3], [3, 3], [1, 2]]).value, 4)
-    0.5664
+    0.5616
     """
     name = f"Gwet's AC2 ({level})"
     ask = ask_for(interval_level, interval, rng, n_boot)

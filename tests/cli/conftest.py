@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import shutil
@@ -10,7 +11,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from hmc_crowd.cli import main
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 PLAN = ("plan", "--trade-off", "0.5", "--max-human", "0.4", "--audit", "20")
 PUBLISH = ("publish", "--pay", "12/h", "--yes", "--budget", "300", "--target-minutes", "2")
@@ -76,21 +77,6 @@ def hmc(capsys: pytest.CaptureFixture[str]) -> Hmc:
     return run
 
 
-def process(*arguments: str, folder: Path, before: str = "", **options: Any) -> subprocess.Popen[str]:
-    """Start a command as a process of its own; ``before`` is Python that runs in it first."""
-    code = f"{before}\nimport sys\nfrom hmc_crowd.cli import main\nmain(sys.argv[1:])"
-    environment = {key: value for key, value in os.environ.items() if key not in VARIABLES}
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *arguments],
-        cwd=folder,
-        env={**environment, "COLUMNS": "80", **options.pop("env", {})},
-        stdout=options.pop("stdout", subprocess.PIPE),
-        stderr=options.pop("stderr", subprocess.PIPE),
-        text=True,
-        **options,
-    )
-
-
 def write_batch(folder: Path, n: int = 160, gold: int = 24) -> None:
     """Write what a user brings: items, predictions, gold, and the truth that only simulated people know."""
     rng = np.random.default_rng(5)
@@ -114,9 +100,9 @@ def write_batch(folder: Path, n: int = 160, gold: int = 24) -> None:
         "routable": pd.DataFrame(
             {"item": items["item"], "confidence": confidence, "effort": rng.random(n).round(4), "target": truth}
         ).assign(predicted=predicted),
-        "times": pd.DataFrame({"turns": np.arange(60) % 10 + 1, "worker": [f"w{index % 6}" for index in range(60)]}).assign(
-            seconds=lambda frame: 20 + 8 * frame["turns"] + rng.normal(0, 3, 60).round(2)
-        ),
+        "times": pd.DataFrame(
+            {"turns": np.arange(60) % 10 + 1, "worker": [f"w{index % 6}" for index in range(60)]}
+        ).assign(seconds=lambda frame: 20 + 8 * frame["turns"] + rng.normal(0, 3, 60).round(2)),
         "answers": pd.DataFrame(
             [(item, f"w{worker}", label) for item, label in zip("abcd", "xxyy", strict=True) for worker in range(3)],
             columns=["task", "worker", "label"],
@@ -153,7 +139,7 @@ def stages(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
                 write_batch(folder)
             else:
                 shutil.copytree(make(names[names.index(stage) - 1]), folder, dirs_exist_ok=True)
-            with contextlib.chdir(folder), contextlib.redirect_stdout(None):
+            with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
                 for command in STAGES[stage]:
                     assert call(*command) == 0, command
             made[stage] = folder
@@ -174,15 +160,25 @@ def at(stages: Callable[[str], Path], tmp_path: Path) -> Callable[[str], Path]:
 
 
 @pytest.fixture
-def tidy() -> Iterator[Callable[[subprocess.Popen[str]], subprocess.Popen[str]]]:
-    """Kill at the end what a failed test left running."""
+def start(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Start commands as processes of their own in the test's folder; kill at the end what a failed test left running.
+
+    ``before`` is Python that runs in the process first.
+    """
     started: list[subprocess.Popen[str]] = []
 
-    def keep(child: subprocess.Popen[str]) -> subprocess.Popen[str]:
+    def begin(
+        *arguments: str, before: str = "", env: dict[str, str] | None = None, stderr: int = subprocess.PIPE
+    ) -> subprocess.Popen[str]:
+        code = f"{before}\nimport sys\nfrom hmc_crowd.cli import main\nmain(sys.argv[1:])"
+        command = [sys.executable, "-c", code, *map(str, arguments)]
+        child = subprocess.Popen(
+            command, cwd=tmp_path, env={**os.environ, **(env or {})}, stdout=subprocess.PIPE, stderr=stderr, text=True
+        )
         started.append(child)
         return child
 
-    yield keep
+    yield begin
     for child in started:
         if child.poll() is None:
             child.kill()

@@ -36,7 +36,7 @@ def test_no_limit_is_none(text: str | None) -> None:
 
 @pytest.mark.parametrize("text", ["-1", "1.5", "101%", "nan", "inf", "-0.1", "²", "9" * 5000, "half"])
 def test_what_is_neither_count_nor_share_is_refused_by_name(text: str) -> None:
-    with pytest.raises(InputError, match="^--audit is '.*give a count such as 200, or a share"):
+    with pytest.raises(InputError, match=r"^--audit is '.*give a count such as 200, or a share"):
         count_or_share(text, name="--audit")
 
 
@@ -65,7 +65,9 @@ def test_a_list_keeps_its_order_and_may_hold_infinity() -> None:
     assert grid("500, 0,inf", name="--trade-offs") == [500.0, 0.0, math.inf]
 
 
-@pytest.mark.parametrize("text", ["", "a", "1:2", "0:1:0", "0:1:-1", "2:1:1", "0:nan:1", "0:inf:1", "nan", "1,,2", "1:2:3:4"])
+@pytest.mark.parametrize(
+    "text", ["", "a", "1:2", "0:1:0", "0:1:-1", "2:1:1", "0:nan:1", "0:inf:1", "nan", "1,,2", "1:2:3:4"]
+)
 def test_what_is_no_grid_is_refused_by_name(text: str) -> None:
     with pytest.raises(InputError, match=r"^--trade-offs is '.*start:stop:step"):
         grid(text, name="--trade-offs")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pty
-import subprocess
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -18,9 +17,9 @@ import pytest
 
 from hmc_crowd._base.money import Money
 from hmc_crowd.cli._show import facts, progress_bar, say, table, to_plain
-from tests_cli import process
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable
 
 
@@ -83,7 +82,7 @@ def test_a_path_is_never_broken(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_facts_stand_in_a_column_and_unknown_ones_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     facts("status", [("items", "3"), ("gold", None), ("money", "1.00 USD")])
-    assert capsys.readouterr().out == "status\n  items   3\n  money   1.00 USD\n"
+    assert capsys.readouterr().out == "status\n  items  3\n  money  1.00 USD\n"
 
 
 def test_whole_numbers_have_no_decimals_and_rounding_leaves_no_minus_zero(capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,13 +117,11 @@ def test_no_bar_is_shown_where_nobody_looks(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_bars_go_to_the_terminal_and_results_to_standard_output(
-    at: Callable[[str], Path], tidy: Callable[..., subprocess.Popen[str]]
+    at: Callable[[str], Path], start: Callable[..., subprocess.Popen[str]]
 ) -> None:
-    folder = at("published")
+    at("published")
     ours, theirs = pty.openpty()
-    child = tidy(
-        process("collect", "--crowd", "truth.csv", "--json", folder=folder, stderr=theirs, env={"TERM": "xterm"})
-    )
+    child = start("collect", "--crowd", "truth.csv", "--json", stderr=theirs, env={"TERM": "xterm"})
     os.close(theirs)
     shown = b""
     # The terminal is read until the process lets go of it, which Linux reports as an error.

@@ -29,29 +29,19 @@ def commands(group: Any, prefix: str = "") -> list[tuple[str, Any]]:
 
 def described(parameter: Any) -> str:
     """Return one table row: how it is written, what it is for, what it is if absent."""
+    word = parameter.metavar or parameter.name.upper()
+    names = ", ".join([*parameter.opts, *parameter.secondary_opts])
     if parameter.param_type_name == "argument":
-        name = parameter.name.upper()
-        written = f"`{name}`" if parameter.required else f"`[{name}]`"
+        written = word if parameter.required else f"[{word}]"
     else:
-        kind = "" if parameter.is_flag else f" {parameter.type.name.upper()}"
-        written = f"`{', '.join(parameter.opts)}{kind}`"
-    default = parameter.default
-    if parameter.required:
-        shown = "required"
-    elif (
-        default is None
-        or parameter.is_flag
-        or callable(default)
-        or "NoDefault" in repr(default)
-        or "UNSET" in repr(default)
-    ):
-        shown = ""
-    else:
-        shown = f"`{default}`"
-    if getattr(parameter, "envvar", None):
+        written = names if parameter.is_flag else f"{names} {word}"
+    shown = "required" if parameter.required else ""
+    if not parameter.required and parameter.default is not None and not parameter.is_flag:
+        shown = f"`{parameter.default}`"
+    if parameter.envvar:
         shown += f" (or the variable `{parameter.envvar}`)"
-    text = (getattr(parameter, "help", None) or "").replace("|", "\\|")
-    return f"| {written} | {text} | {shown.strip()} |"
+    cells = (f"`{written}`", parameter.help or "", shown.strip())
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def reference() -> str:
