@@ -24,13 +24,13 @@ def make_log(rng: np.random.Generator, n: int = 400) -> pd.DataFrame:
     tokens = turns * rng.integers(8, 30, n)
     pace = rng.normal(1.0, 0.15, 25)[worker]
     seconds = pace * (20 + 4 * turns + 0.25 * tokens) * rng.lognormal(0.0, 0.2, n)
-    return pd.DataFrame({"turns": turns, "total_length": tokens, "worker": worker, "seconds": seconds})
+    return pd.DataFrame({"turns": turns, "length_tokens": tokens, "worker": worker, "seconds": seconds})
 
 
 def main() -> None:
     rng = np.random.default_rng(5)
     log = make_log(rng)
-    features, seconds = log[["turns", "total_length"]], log["seconds"]
+    features, seconds = log[["turns", "length_tokens"]], log["seconds"]
 
     # How good is it on workers that it has never seen? Then keep it, and read off what opening a dialogue costs.
     print(EffortModel().evaluate(features, seconds, groups=log["worker"]))

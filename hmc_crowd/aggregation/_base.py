@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
 import pandas as pd
 
 from hmc_crowd.aggregation._ties import TIE_RULES, TieRule, decide
@@ -12,13 +13,12 @@ from hmc_crowd.errors import InputError, ModelError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from hmc_crowd.aggregation._codes import CodedAnswers
     from hmc_crowd.aggregation._counts import AnswerCounts
 
-__all__ = ["CategoricalAggregator", "require_room"]
+__all__ = ["CategoricalAggregator", "require_room", "worker_label_index"]
 
 # 2**28 doubles are 2 GiB: beyond that a dense table is a mistake more often than a wish.
 _MOST_CELLS = 1 << 28
@@ -34,6 +34,7 @@ class CategoricalAggregator:
     n_answers_: pd.Series[int]
     workers_: pd.DataFrame
     counts_: AnswerCounts
+    gold_tasks_: pd.Index[Any]
     tasks_without_label_: pd.Index[Any]
 
     def __init__(self, *, tie: TieRule) -> None:
@@ -46,16 +47,16 @@ class CategoricalAggregator:
         raise NotImplementedError
 
     def fit_predict(
-        self, answers: pd.DataFrame, gold: Any = None, *, labels: Iterable[Any] | None = None
+        self, answers: pd.DataFrame, gold: Any = None, *, labels: Iterable[Any] | None = None, **more: Any
     ) -> pd.Series[Any]:
-        """Fit and return ``labels_``: one label per task, index ``task``."""
-        return self.fit(answers, gold, labels=labels).labels_
+        """Fit and return ``labels_``: one label per task, index ``task``; ``more`` goes to ``fit``."""
+        return self.fit(answers, gold, labels=labels, **more).labels_
 
     def fit_predict_proba(
-        self, answers: pd.DataFrame, gold: Any = None, *, labels: Iterable[Any] | None = None
+        self, answers: pd.DataFrame, gold: Any = None, *, labels: Iterable[Any] | None = None, **more: Any
     ) -> pd.DataFrame:
-        """Fit and return ``probabilities_``: one row per task, one column per label, rows add up to 1."""
-        return self.fit(answers, gold, labels=labels).probabilities_
+        """Fit and return ``probabilities_``: one row a task, one column a label, rows add up to 1."""
+        return self.fit(answers, gold, labels=labels, **more).probabilities_
 
     def _publish(self, coded: CodedAnswers, probabilities: NDArray[np.float64]) -> None:
         index = coded.tasks.rename("task")
@@ -67,6 +68,7 @@ class CategoricalAggregator:
         self.tied_ = pd.Series(tied, index=index, name="tied")
         self.ties_ = int(tied.sum())
         self.n_answers_ = pd.Series(coded.n_answers, index=index, name="n_answers")
+        self.gold_tasks_ = coded.tasks[coded.gold >= 0]
         self.counts_ = coded.counts
         self.tasks_without_label_ = coded.tasks_without_label
 
@@ -85,3 +87,10 @@ def require_room(method: str, *, cells: int, shape: str) -> None:
             f"{method} needs a table of {shape} = {cells:,} numbers ({cells * 8 / 2**30:,.0f} GiB); check the label "
             "column, merge rare labels, or aggregate parts of the tasks"
         )
+
+
+def worker_label_index(workers: pd.Index[Any], labels: pd.Index[Any]) -> pd.MultiIndex:
+    """Return the index of every worker with every label, from what is sorted and distinct already."""
+    levels: Any = [workers, labels]
+    codes: Any = [np.repeat(np.arange(len(workers)), len(labels)), np.tile(np.arange(len(labels)), len(workers))]
+    return pd.MultiIndex(levels, codes, names=["worker", "label"], verify_integrity=False)

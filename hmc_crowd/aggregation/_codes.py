@@ -82,7 +82,9 @@ class CodedAnswers:
     @property
     def worker_answers(self) -> NDArray[np.intp]:
         """Answers per worker, shape (n_workers,)."""
-        return counted(self.cell, len(self.workers) * len(self.labels)).reshape(len(self.workers), -1).sum(axis=1)
+        by_label = counted(self.cell, len(self.workers) * len(self.labels)).reshape(len(self.workers), -1)
+        total: NDArray[np.intp] = by_label.sum(axis=1)
+        return total
 
 
 def encode(

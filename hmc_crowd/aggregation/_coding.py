@@ -1,7 +1,7 @@
 """Columns of names as ranks among their sorted distinct values, quickly.
 
-Text is coded by Arrow's dictionary, whole numbers in a narrow range by counting, categories by the codes that they have;
-all else by pandas' hash table. Every way gives the same codes.
+Text is coded by Arrow's dictionary, whole numbers in a narrow range by counting, categories by the codes that they
+have, all else by pandas' hash table. Every way gives the same codes.
 """
 
 from __future__ import annotations

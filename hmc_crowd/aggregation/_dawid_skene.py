@@ -15,30 +15,56 @@ Source: Dawid and Skene (1979), "Maximum Likelihood Estimation of Observer Error
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import pandas as pd
 
-from hmc_crowd.aggregation._base import CategoricalAggregator, require_room
+from hmc_crowd.aggregation._base import CategoricalAggregator, require_room, worker_label_index
 from hmc_crowd.aggregation._codes import Repeats
-from hmc_crowd.aggregation._em import EmFit, Progress, expectation_maximisation
+from hmc_crowd.aggregation._em import EmFit, Progress, Sums, Tables, expectation_maximisation
 from hmc_crowd.aggregation._engine import Engine, EngineName, engine_of
-from hmc_crowd.aggregation._prior import prior_counts
+from hmc_crowd.aggregation._history import WorkerHistory, past_counts
+from hmc_crowd.aggregation._prior import prior_counts, prior_strength
+from hmc_crowd.aggregation._skills import accuracy_of, accuracy_of_coded, spammer_score
 from hmc_crowd.aggregation._start import first_tables, tables_from
+from hmc_crowd.aggregation._strata import by_stratum, strata_of
+from hmc_crowd.aggregation._vote_base import worker_frame
+from hmc_crowd.aggregation._votes import answer_weights, votes_of
+from hmc_crowd.aggregation._weighted_em import weighted_em
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import ArrayLike, NDArray
 
     from hmc_crowd.aggregation._codes import CodedAnswers
+    from hmc_crowd.aggregation._skills import Accuracy
     from hmc_crowd.aggregation._ties import TieRule
+    from hmc_crowd.aggregation._votes import Votes
 
 __all__ = ["DawidSkene"]
 
 # In simulation (2 and 4 labels, 3 and 5 answers a task, workers of mixed skill) the default fell behind a majority vote
 # below about 3 answers per worker and label, by up to .25 with one answer each, and led from about 5.
 _FEW_ANSWERS_PER_CLASS = 5
+
+
+# Expected counts below this are not worth a row.
+_LEAST_COUNT = 1e-6
+
+
+def weighted_fit(votes: Votes, pseudo: NDArray[np.float64], *, n_iter: int, tol: float) -> EmFit:
+    """Fit on weighted votes, in the form that the engines return."""
+    found = weighted_em(votes, votes.shares(), pseudo=pseudo, n_iter=n_iter, tol=tol)
+    k = votes.n_labels
+    with np.errstate(divide="ignore"):
+        tables = Tables(np.log(found.class_share[0]), np.log(found.errors).reshape(-1, k))
+    answered = np.stack([votes.by_choice(found.posterior[votes.task, true]) for true in range(k)], axis=2)
+    sums = Sums(answered.reshape(-1, k), found.posterior.sum(axis=0), found.history[-1])
+    return EmFit(found.posterior, tables, sums, found.history, found.converged)
 
 
 class DawidSkene(CategoricalAggregator):
@@ -50,10 +76,11 @@ class DawidSkene(CategoricalAggregator):
         Most E-steps.
     tol : float, default 1e-7
         Stop when the objective gains at most this much per task in one step.
-    prior : float, default 6.0
+    prior : float or "auto", default "auto"
         How many answers the prior is worth for each worker, in all: ``prior / K`` for each true label, two thirds of it
-        right, the rest spread evenly over the other labels. With two labels that is 2 right and 1 wrong; with more
-        labels it thins out per row as the worker's own answers do. 0 gives maximum likelihood.
+        right, the rest spread evenly over the other labels. "auto" follows the number of labels and the answers per
+        worker (`prior_strength`; about 6 with two labels); ``prior_used_`` says what came out. 0 gives maximum
+        likelihood.
     tie : {"first_label", "most_common"}, default "first_label"
         Which of several equally probable labels is given; they are flagged in ``tied_``.
     repeats : {"latest", "all", "refuse"}, default "latest"
@@ -113,19 +140,25 @@ class DawidSkene(CategoricalAggregator):
 
     method = "Dawid-Skene"
 
+    # Comparisons with implementations that clip counts set this, see `next_tables`.
+    _trace = 0.0
+
     errors_: pd.DataFrame
     priors_: pd.Series[Any]
     skills_: pd.Series[Any]
     loss_history_: list[float]
     n_iter_: int
     converged_: bool
+    prior_used_: float
+    stratum_priors_: pd.DataFrame | None
+    stratum_skills_: pd.DataFrame | None
 
     def __init__(
         self,
         n_iter: int = 200,
         *,
         tol: float = 1e-7,
-        prior: float = 6.0,
+        prior: float | Literal["auto"] = "auto",
         tie: TieRule = "first_label",
         repeats: Repeats = "latest",
         engine: EngineName | Engine = "auto",
@@ -135,11 +168,13 @@ class DawidSkene(CategoricalAggregator):
             raise InputError(f"n_iter is {n_iter!r}; give a whole number of at least 1")
         if not 0 <= tol < np.inf:
             raise InputError(f"tol is {tol!r}; give a number of at least 0")
-        if not 0 <= prior < np.inf:
-            raise InputError(f"prior is {prior!r}; give a number of answers of at least 0 (0 is maximum likelihood)")
+        if prior != "auto" and (isinstance(prior, str) or not 0 <= prior < np.inf):
+            raise InputError(
+                f"prior is {prior!r}; give a number of answers of at least 0 (0 is maximum likelihood), or 'auto'"
+            )
         self.n_iter = int(n_iter)
         self.tol = float(tol)
-        self.prior = float(prior)
+        self.prior: float | Literal["auto"] = "auto" if prior == "auto" else float(prior)
         self.repeats: Repeats = repeats
         self.engine = engine_of(engine)
 
@@ -150,6 +185,9 @@ class DawidSkene(CategoricalAggregator):
         *,
         labels: Iterable[Any] | None = None,
         start: DawidSkene | None = None,
+        history: WorkerHistory | pd.DataFrame | None = None,
+        weights: str | ArrayLike | None = None,
+        strata: str | pd.Series[Any] | Mapping[Any, Any] | None = None,
         progress: Progress | None = None,
     ) -> Self:
         """Learn labels and error matrices.
@@ -165,6 +203,14 @@ class DawidSkene(CategoricalAggregator):
         start : DawidSkene, optional
             A fitted model to start from (warm start): known workers keep their matrices, new ones get the mean of all.
             Default: start from the shares of the votes or, with gold, from what gold says of each worker.
+        history : WorkerHistory or pandas.DataFrame, optional
+            Past counts ``worker, label, truth, count`` of known workers: they count in every M-step.
+        weights : str or array of float, optional
+            Weight of each answer, at least 0: a column of ``answers``, or one number a row. Default 1 each. Weighted
+            answers, and strata, are computed in this process by scipy, whatever the engine.
+        strata : str, pandas.Series or mapping, optional
+            Stratum of each task (routed, audit, confidence band), or the column that holds it: label shares and error
+            matrices may then differ by stratum, each worker's pulled towards his own over all strata.
         progress : callable, optional
             Called after each iteration with what is counted, how many are done, and how many there are at most.
 
@@ -181,34 +227,80 @@ class DawidSkene(CategoricalAggregator):
         n_tasks, n_workers, k = len(coded.tasks), len(coded.workers), len(coded.labels)
         require_room("DawidSkene", cells=n_workers * k * k, shape=f"{n_workers:,} workers x {k:,} x {k:,} labels")
         require_room("DawidSkene", cells=n_tasks * k, shape=f"{n_tasks:,} tasks x {k:,} labels")
-        pseudo = prior_counts(k, strength=self.prior)
-        tables = first_tables(session, pseudo) if start is None else tables_from(start, coded)
-        fit = expectation_maximisation(
-            session, tables, pseudo=pseudo, n_iter=self.n_iter, tol=self.tol, progress=progress
-        )
+        median = float(np.median(coded.worker_answers))
+        self.prior_used_ = prior_strength(k, answers_per_worker=median) if self.prior == "auto" else self.prior
+        pseudo = prior_counts(k, strength=self.prior_used_)
+        past = past_counts(history, coded.workers, coded.labels)
+        if past is not None:
+            pseudo = pseudo + past
+        trace = self._trace
+        tables = first_tables(session, pseudo, trace=trace) if start is None else tables_from(start, coded)
+        if weights is None:
+            fit = expectation_maximisation(
+                session, tables, pseudo=pseudo, n_iter=self.n_iter, tol=self.tol, progress=progress, trace=trace
+            )
+            votes = None
+        else:
+            votes = votes_of(coded, weight=answer_weights(answers, coded, weights))
+            fit = weighted_fit(votes, pseudo, n_iter=self.n_iter, tol=self.tol)
+        self.stratum_priors_ = self.stratum_skills_ = None
+        if strata is not None:
+            fit = self._fit_strata(coded, fit, votes or votes_of(coded), strata_of(strata, answers, coded.tasks))
         self._publish(coded, fit.posterior)
-        self._publish_workers(coded, fit)
+        found = (
+            accuracy_of_coded(coded, fit.posterior, past=past) if votes is None else accuracy_of(votes, fit.posterior)
+        )
+        self._publish_workers(coded, fit, found)
         return self
 
-    def _publish_workers(self, coded: CodedAnswers, fit: EmFit) -> None:
+    def _fit_strata(
+        self, coded: CodedAnswers, fit: EmFit, votes: Votes, strata: tuple[NDArray[np.intp], pd.Index[Any]]
+    ) -> EmFit:
+        found = by_stratum(
+            votes,
+            strata[0],
+            fit.posterior,
+            pooled=fit.tables.errors,
+            class_share=np.exp(fit.tables.log_class),
+            strength=max(self.prior_used_ / len(coded.labels), 1.0),
+            n_iter=self.n_iter,
+            tol=self.tol,
+        )
+        names, workers = strata[1].rename("stratum"), coded.workers.rename("worker")
+        self.stratum_priors_ = pd.DataFrame(found.class_share, index=names, columns=coded.labels)
+        skills = np.einsum("wskk,sk->ws", found.errors, found.class_share)
+        self.stratum_skills_ = pd.DataFrame(skills, index=workers, columns=names)
+        return replace(fit, posterior=found.posterior, history=found.history, converged=found.converged)
+
+    def _publish_workers(self, coded: CodedAnswers, fit: EmFit, accuracy: Accuracy) -> None:
         k = len(coded.labels)
         class_share = np.exp(fit.tables.log_class)
         errors = fit.tables.errors
         skills = np.einsum("wkk,k->w", errors, class_share)
-        codes = [np.repeat(np.arange(len(coded.workers)), k), np.tile(np.arange(k), len(coded.workers))]
-        rows = pd.MultiIndex([coded.workers, coded.labels], codes, names=["worker", "label"], verify_integrity=False)
+        rows = worker_label_index(coded.workers, coded.labels)
         self.errors_ = pd.DataFrame(errors.reshape(-1, k), index=rows, columns=coded.labels)
         self.priors_ = pd.Series(class_share, index=coded.labels.rename("label"), name="prior")
         self.skills_ = pd.Series(skills, index=coded.workers.rename("worker"), name="skill")
-        self.workers_ = pd.DataFrame({"worker": coded.workers, "n_answers": coded.worker_answers, "skill": skills})
+        self.workers_ = worker_frame(coded, accuracy, skill=skills)
+        self.workers_["spammer_score"] = spammer_score(errors)
+        self._answered = fit.sums.answered.reshape(-1, k, k)
         self.loss_history_ = list(fit.history)
         self.n_iter_ = len(fit.history)
         self.converged_ = fit.converged
 
     @property
+    def history_(self) -> WorkerHistory:
+        """Expected counts of each worker in this fit, without prior or past: what a later fit takes as ``history``."""
+        who, answered, true = np.nonzero(self._answered > _LEAST_COUNT)
+        labels, workers = self.priors_.index, self.skills_.index
+        table = {"worker": workers.take(who), "label": labels.take(answered), "truth": labels.take(true)}
+        return WorkerHistory(pd.DataFrame({**table, "count": self._answered[who, answered, true]}))
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
         """What the result rests on, one sentence each."""
-        prior = f"a prior worth {self.prior:g} answers a worker" if self.prior else "maximum likelihood, no prior"
+        worth = self.prior_used_
+        prior = f"a prior worth {worth:g} answers a worker" if worth else "maximum likelihood, no prior"
         return (
             f"Given the truth, workers err independently, each by one error matrix ({prior}).",
             "Confidence is an uncalibrated posterior, usually too high: calibrate it on gold before using a threshold.",

@@ -49,9 +49,6 @@ Progress: TypeAlias = "Callable[[str, int, int], object]"
 
 _SPLIT = float(2**20 + 1)
 
-# How many answers stand for "never seen" where there is no prior: too few to move any number that is shown.
-_TRACE = 1e-10
-
 # Answers per block: large enough that a block costs nothing, small enough that its temporaries stay modest.
 _BLOCK_ANSWERS = 1 << 20
 
@@ -138,7 +135,7 @@ class Session(Protocol):
     n_tasks: int
 
     def start(self) -> tuple[Sums, NDArray[np.float64] | None]:
-        """Return the sums under the shares of the votes, and the answered counts of tasks with gold, if there are any."""
+        """Return the sums under the shares of the votes, and the answered counts of tasks with gold (None without)."""
         ...
 
     def step(self, tables: Tables) -> Sums:
@@ -226,23 +223,29 @@ def _round_mantissa(values: NDArray[np.float64]) -> None:
     np.subtract(shifted, values, out=values)
 
 
-def next_tables(sums: Sums, pseudo: NDArray[np.float64]) -> Tables:
+def next_tables(sums: Sums, pseudo: NDArray[np.float64], *, trace: float = 0.0) -> Tables:
     """M-step: normalise the counts plus the pseudo-counts.
 
-    ``pseudo`` has shape (K answered, K true), or (n_workers, K, K) for workers with a past. Without pseudo-counts a
-    label that a worker ever gave counts at least `_TRACE` answers for every true label: what the first votes never saw is
-    not ruled out for ever, and under a true label of which nothing is known the worker gives each of these labels
-    equally often, so that who only ever gives one label says nothing by giving it.
+    ``pseudo`` has shape (K answered, K true), or (n_workers, K, K) for workers with a past. A worker without any count
+    or pseudo-count for a true label gives each label ever given by this worker equally often there: nothing else is
+    known, the likelihood cannot fall by it, and who only ever gives one label says nothing by giving it.
+
+    ``trace`` is for comparisons with implementations that clip counts: a label that a worker ever gave then counts at
+    least so many answers for every true label.
     """
     k = len(sums.classes)
     counts = sums.answered.reshape(-1, k, k) + pseudo
-    if not pseudo.all():
-        np.maximum(counts, np.where(counts.sum(axis=2, keepdims=True) > 0, _TRACE, 0.0), out=counts)
+    if trace:
+        np.maximum(counts, np.where(counts.sum(axis=2, keepdims=True) > 0, trace, 0.0), out=counts)
     total = counts.sum(axis=1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        counts /= total
-        if not total.all():  # a worker without answers or past
-            counts[np.isnan(counts)] = 1.0 / k
+    with np.errstate(divide="ignore"):
+        if total.all():
+            counts /= total
+        else:
+            given = counts.sum(axis=2, keepdims=True) > 0
+            n_given = given.sum(axis=1, keepdims=True)
+            even = np.where(n_given > 0, given / np.maximum(n_given, 1), 1.0 / k)
+            counts = np.where(total > 0, counts / np.where(total > 0, total, 1.0), even)
         np.log(counts, out=counts)
         return Tables(np.log(sums.classes / sums.classes.sum()), counts.reshape(-1, k))
 
@@ -264,8 +267,12 @@ def expectation_maximisation(
     n_iter: int,
     tol: float,
     progress: Progress | None = None,
+    trace: float = 0.0,
 ) -> EmFit:
-    """Iterate from ``tables`` until the objective gains at most ``tol`` per task, or ``n_iter`` E-steps are done."""
+    """Iterate from ``tables`` until the objective gains at most ``tol`` per task, or ``n_iter`` E-steps are done.
+
+    ``trace`` as in `next_tables`.
+    """
     history: list[float] = []
     while True:
         sums = session.step(tables)
@@ -275,4 +282,4 @@ def expectation_maximisation(
         converged = len(history) > 1 and history[-1] - history[-2] <= tol * session.n_tasks
         if converged or len(history) >= n_iter:
             return EmFit(session.posterior(), tables, sums, tuple(history), converged)
-        tables = next_tables(sums, pseudo)
+        tables = next_tables(sums, pseudo, trace=trace)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ENGINES", "Engine", "EngineName", "LocalEngine", "engine_of", "log_ratios"]
 
-EngineName: TypeAlias = Literal["auto", "numpy", "numba"]
+EngineName: TypeAlias = Literal["auto", "numpy", "numba", "dask"]
 
 ENGINES = {
     "auto": "numba and all processors from two million answers on, where it is installed; else numpy",
@@ -73,7 +75,9 @@ class LocalEngine:
 
     def __init__(self, name: str = "auto", *, threads: int | None = None) -> None:
         if name not in ENGINES:
-            raise InputError(f"engine is {name!r}; choose one of {', '.join(map(repr, ENGINES))}, or pass an Engine")
+            raise InputError(
+                f"engine is {name!r}; choose one of {', '.join(map(repr, (*ENGINES, 'dask')))}, or pass an engine"
+            )
         if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
             raise InputError(f"threads is {threads!r}; give a whole number of at least 1")
         self.name = name
@@ -91,11 +95,13 @@ class LocalEngine:
 
     def open(self, blocks: Sequence[Block]) -> Session:
         """Hold blocks for the iteration."""
-        n_answers = sum(len(block.cell) for block in blocks)
-        fast = self.name == "numba" or (self.name == "auto" and n_answers >= _WORTH_COMPILING and has_numba())
-        if not fast:
+        if not self.compiles(sum(len(block.cell) for block in blocks)):
             return _NumpySession(blocks)
         return _NumbaSession(blocks, threads=min(self.threads or _processors(), len(blocks)))
+
+    def compiles(self, n_answers: int) -> bool:
+        """Whether so many answers are worth compiled loops."""
+        return self.name == "numba" or (self.name == "auto" and n_answers >= _WORTH_COMPILING and has_numba())
 
 
 def engine_of(engine: str | Engine) -> Engine:
@@ -104,7 +110,8 @@ def engine_of(engine: str | Engine) -> Engine:
         if engine == "dask":
             from hmc_crowd.aggregation._dask import DaskEngine
 
-            return DaskEngine()
+            dask: Engine = DaskEngine()
+            return dask
         return LocalEngine(engine)
     if isinstance(engine, type) or not isinstance(engine, Engine):
         raise InputError(f"engine is {engine!r}; give a name such as 'auto', or an engine such as LocalEngine('numpy')")
@@ -128,9 +135,15 @@ class _LocalSession:
         self._n_labels = blocks[0].n_labels
         self._n_cells = blocks[0].n_workers * blocks[0].n_labels
         self._has_gold = any(bool((block.gold >= 0).any()) for block in blocks)
-        ends = np.cumsum([0, *(block.n_tasks for block in blocks)]).tolist()
-        self._posterior = np.empty((self.n_tasks, self._n_labels))
-        self._rooms = [self._posterior[low:high] for low, high in zip(ends[:-1], ends[1:], strict=True)]
+
+    @cached_property
+    def _posterior(self) -> NDArray[np.float64]:
+        return np.empty((self.n_tasks, self._n_labels))
+
+    @cached_property
+    def _rooms(self) -> list[NDArray[np.float64]]:
+        ends = np.cumsum([0, *(block.n_tasks for block in self.blocks)]).tolist()
+        return [self._posterior[low:high] for low, high in pairwise(ends)]
 
     def _zero(self) -> Sums:
         return Sums(np.zeros((self._n_cells, self._n_labels)), np.zeros(self._n_labels), 0.0)

@@ -1,10 +1,10 @@
 """GLAD's arithmetic: P(right) = sigmoid(ability of the worker x ease of the task).
 
 Source: Whitehill et al. (2009), "Whose Vote Should Count More". EM with Gaussian priors N(1, 1) on the ability alpha
-and on log ease b, as there; errors are spread evenly over the other labels. The M-step is separable: given the tasks, each
-worker's ability is one logistic regression coefficient, given the workers each task's log ease is one number. Both take
-one scoring step, halved for those whose own part of the objective would fall: so the objective never falls, and one
-iteration costs a handful of passes over the answers.
+and on log ease b, as there; errors are spread evenly over the other labels. The M-step is
+separable: given the tasks, each worker's ability is one logistic regression coefficient, given the workers each task's
+log ease is one number. Both take one scoring step, halved for those whose own part of the objective would fall: so the
+objective never falls, and one iteration costs a handful of passes over the answers.
 
 Pure functions; a kernel may replace `step_ability` and `step_ease`.
 """

@@ -28,8 +28,8 @@ def prior_strength(n_labels: int, *, answers_per_worker: float) -> float:
 
     Examples
     --------
-    >>> prior_strength(2, answers_per_worker=40), prior_strength(4, answers_per_worker=40)
-    (6.3, 26.4)
+    >>> [round(prior_strength(k, answers_per_worker=40), 1) for k in (2, 4)]
+    [6.3, 26.4]
     """
     return _PER_LABEL * n_labels**2 * (1 + n_labels / answers_per_worker)
 

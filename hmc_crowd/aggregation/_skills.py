@@ -8,8 +8,8 @@ Guarantee: with gold for all tasks it is Jeffreys' interval on the share of righ
 learnt is shown by simulation (tests), under the model's assumptions.
 
 Source: Louis (1982), "Finding the Observed Information Matrix when Using the EM Algorithm"; Brown, Cai, DasGupta
-(2001), "Interval Estimation for a Binomial Proportion"; the spammer score after Raykar and Yu (2012), "Eliminating Spammers and
-Ranking Annotators for Crowdsourced Labeling Tasks".
+(2001), "Interval Estimation for a Binomial Proportion"; the spammer score after Raykar and Yu (2012), "Eliminating
+Spammers and Ranking Annotators for Crowdsourced Labeling Tasks".
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["Accuracy", "accuracy_from", "accuracy_of", "accuracy_of_coded", "spa
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Per worker, shape (n_workers,): ``value``, standard error, interval ``low`` to ``high``, ``effective`` answers."""
+    """Per worker, shape (n_workers,): ``value``, standard error, interval from ``low`` to ``high``, ``effective`` n."""
 
     value: NDArray[np.float64]
     se: NDArray[np.float64]
@@ -55,6 +55,9 @@ def accuracy_of_coded(
 ) -> Accuracy:
     """Return the same from coded answers, in chunks, so that memory does not follow the number of answers."""
     k, n_workers = len(coded.labels), len(coded.workers)
+    if len(coded.cell) == 0:  # the answers live on other machines
+        unknown = np.full(n_workers, np.nan)
+        return Accuracy(unknown, unknown, unknown, unknown, unknown)
     n, right, unsure = np.zeros(n_workers), np.zeros(n_workers), np.zeros(n_workers)
     starts = np.asarray(coded.starts, dtype=np.int64)
     for low in range(0, len(coded.cell), chunk):

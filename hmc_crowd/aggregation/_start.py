@@ -23,14 +23,14 @@ __all__ = ["first_tables", "tables_from"]
 _START_STRENGTH = 6.0
 
 
-def first_tables(session: Session, pseudo: NDArray[np.float64]) -> Tables:
+def first_tables(session: Session, pseudo: NDArray[np.float64], *, trace: float = 0.0) -> Tables:
     """Return tables to start from: one M-step from the shares of the votes, or, if there is gold, from gold alone.
 
     With gold, a worker is first known by the gold items answered plus a weak prior (a stranger is right two times out
     of three). The votes of a lying majority would otherwise outweigh it, and EM would stay at the wrong optimum.
     """
     sums, known = session.start()
-    tables = next_tables(sums, pseudo)
+    tables = next_tables(sums, pseudo, trace=trace)
     if known is None:
         return tables
     sums.answered = known

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hmc_crowd.aggregation._em import Sums, log_prior, next_tables
 from hmc_crowd.aggregation._votes import expect, settle
 
 if TYPE_CHECKING:
@@ -62,20 +63,16 @@ def weighted_em(
         share = np.full_like(classes, 1.0 / k)
         total = classes.sum(axis=1, keepdims=True)
         np.divide(classes, total, out=share, where=total > 0)
-        answered = settle(np.asarray(matrix.T @ posterior)).reshape(-1, k, k) + pseudo
-        total = answered.sum(axis=1, keepdims=True)
-        errors = np.full_like(answered, 1.0 / k)
-        np.divide(answered, total, out=errors, where=total > 0)
+        answered = settle(np.asarray(matrix.T @ posterior))
+        tables = next_tables(Sums(answered, classes.sum(axis=0), 0.0), pseudo)
         with np.errstate(divide="ignore"):
-            log_share, log_error = np.log(share), np.log(errors)
-        joint = np.asarray(matrix @ log_error.reshape(-1, k)) + log_share[stratum]
-        posterior, likelihood = expect(votes, joint)
-        prior = np.sum(pseudo * np.where(pseudo > 0, log_error, 0.0))
-        prior += np.sum(class_pseudo * np.where(class_pseudo > 0, log_share, 0.0))
-        history.append(likelihood + float(prior))
+            log_share = np.log(share)
+        posterior, likelihood = expect(votes, np.asarray(matrix @ tables.log_error) + log_share[stratum])
+        prior = np.sum(class_pseudo * np.where(class_pseudo > 0, log_share, 0.0))
+        history.append(likelihood + log_prior(tables, pseudo) + float(prior))
         converged = len(history) > 1 and history[-1] - history[-2] <= tol * votes.n_real
         if converged or len(history) >= n_iter:
-            return WeightedFit(posterior, share, errors, tuple(history), converged)
+            return WeightedFit(posterior, share, tables.errors, tuple(history), converged)
 
 
 def _stratum_counts(posterior: NDArray[np.float64], stratum: NDArray[np.intp], n_strata: int) -> NDArray[np.float64]:

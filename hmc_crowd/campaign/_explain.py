@@ -57,10 +57,11 @@ class Explanation:
         lines = [f"{self.item} ({self.aspect}): {self.text[:200]!r}"]
         lines.append(f"went to {self.destination}: {self.why}")
         if self.gain is not None:
+            price = (1 - (self.confidence or 0.0)) - self.gain
             lines.append(
-                f"gain {self.gain:+.4f} = (1 - {self.confidence:.4f}) - {self.trade_off:g} x effort "
-                f"({self.effort_s:.1f} s of one person), rank {self.rank:,} of {self.items_planned:,}; chance of being "
-                f"seen by people {self.inclusion_probability:.3g}"
+                f"gain {self.gain:+.4f} = (1 - {self.confidence:.4f}) - {price:.4f}, the price of {self.effort_s:.1f} "
+                f"s of one person at trade-off {self.trade_off:g}; rank {self.rank:,} of {self.items_planned:,}; "
+                f"chance of being seen by people {self.inclusion_probability:.3g}"
             )
         if self.prediction is not None:
             lines.append(f"the machine says {self.prediction!r}")
@@ -83,7 +84,9 @@ def explain(context: Context, item: str, *, aspect: str | None = None) -> Explan
         plan = tx.plans.latest(context.campaign_id)
         row = _plan_row(tx, plan, item, name)
         answers = tx.work.answers(context.campaign_id)
-        answers = answers[(answers["task"] == item) & (answers["aspect"] == name)].reset_index(drop=True)
+        answers = answers[(answers["task"] == item) & (answers["aspect"] == name)]
+        # In the order of time; the store's own order goes by random ids.
+        answers = answers.sort_values(["submitted", "worker"], ignore_index=True)
         prediction = tx.frames.read(context.campaign_id, "predictions", aspect=name, items=[item])
         is_gold = not tx.frames.read(context.campaign_id, "gold", aspect=name, items=[item]).empty
         labels = final_labels(context, tx, name)

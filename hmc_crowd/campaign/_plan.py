@@ -171,7 +171,7 @@ def _notes(plan: Plan | None, request: PlanRequest) -> list[str]:
         return ["people were asked about every item before; only what is missing is asked again"]
     notes = []
     if isinstance(plan, BudgetPlan) and plan.binding:
-        notes.append(f"{' and '.join(plan.binding)} bind; the best plan could gain at most {plan.gap:.3g} more")
+        notes.append(f"limited by {' and '.join(plan.binding)}; the best plan could gain at most {plan.gap:.3g} more")
     if len(plan) and not plan.human_count and request.trade_off > 0:
         notes.append(
             f"no item gains at trade_off {request.trade_off:g}: the price of effort outweighs every doubt; lower it"

@@ -135,7 +135,7 @@ def quote(
     (1000, 50.0, 1)
     """
     times = float_vector(seconds, name="seconds", low=0.0)
-    _check(times, money, pay_per_hour, redundancy, machine_accuracy, confidence)
+    _check(times, money, pay_per_hour, redundancy, machine_accuracy, confidence, level, target_minutes)
     schedule = fees or _known_fees(platform)
     per_second = pay_per_hour.minor / 3600
     # The fee is charged on a whole submission, so its share of the reward is taken from a HIT of the target length.
@@ -183,6 +183,8 @@ def _check(
     redundancy: int,
     accuracy: float | None,
     confidence: ArrayLike | None,
+    level: float,
+    target_minutes: float,
 ) -> None:
     if money.currency != pay.currency:
         raise InputError(f"money is in {money.currency} but pay_per_hour in {pay.currency}; use one currency")
@@ -192,6 +194,10 @@ def _check(
         raise InputError(f"redundancy is {redundancy}; at least one person must answer an item")
     if accuracy is not None and not 0 <= accuracy <= 1:
         raise InputError(f"machine_accuracy is {accuracy}; a share lies in [0, 1]")
+    if not 0 < level < 1:
+        raise InputError(f"level is {level}; give a confidence strictly between 0 and 1, such as 0.95")
+    if not 0 < target_minutes < math.inf:
+        raise InputError(f"target_minutes is {target_minutes}; give the length of a HIT, above 0")
     if confidence is not None:
         require_same_length([("seconds", times), ("confidence", np.asarray(confidence))])
 

@@ -127,4 +127,4 @@ def connect(platform: str, workplace: str | None) -> "Iterator[Any]":
 
 
 # The commands register themselves on the application; the order here is the order of the help.
-from hmc_crowd.cli import _showcase, _data, _effort, _planning, _people, _result, _look  # noqa: E402, F401, I001
+from hmc_crowd.cli import _showcase, _data, _effort, _planning, _people, _result, _look, _metrics  # noqa: E402, F401, I001

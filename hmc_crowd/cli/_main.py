@@ -85,7 +85,7 @@ def _run(given: list[str], *, as_json: bool) -> int:
         return INTERRUPTED
     except ClickError as error:
         # Wrong usage of any kind is 2, also where click itself would say 1.
-        _complain(usage(error), "UsageError", 2, as_json=as_json)
+        _complain(usage(error, given), "UsageError", 2, as_json=as_json)
         return 2
     return code if isinstance(code, int) else 0
 

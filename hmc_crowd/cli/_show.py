@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from hmc_crowd.cli._wording import on_the_command_line
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -61,7 +63,7 @@ def facts(headline: str, rows: Sequence[tuple[str, str | None]]) -> None:
 def notes(texts: Sequence[str], *, kind: str = "note") -> None:
     """Print what the reader of a result should know, one sentence each."""
     for text in texts:
-        say(f"{kind}: {text}")
+        say(f"{kind}: {on_the_command_line(text)}")
 
 
 def _width() -> int:

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 __all__ = ["ClickError", "HelpfulGroup", "on_the_command_line", "usage"]
 
@@ -72,11 +72,19 @@ class HelpfulGroup(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-def usage(error: Exception) -> str:
+def usage(error: Exception, given: Sequence[str]) -> str:
     """Say in one sentence what was wrong with the words of a command, and where to read more."""
     message: Callable[[], str] = getattr(error, "format_message", lambda: str(error))
+    # Whoever names no command of a group gets its help as the message.
+    if type(error).__name__ == "NoArgsIsHelpError":
+        return "name a command"
     said = message().strip().removeprefix("Invalid value: ").rstrip(".")
     context: Any = getattr(error, "ctx", None)
+    for option in getattr(getattr(error, "param", None), "opts", ()):
+        # typer's newer sentences leave out what was given.
+        if option in given[:-1]:
+            value = given[list(given).index(option) + 1]
+            said += "" if repr(value) in said else f", not {value!r}"
     where = "" if context is None else f" (see {context.command_path} --help)"
     return f"{said[:1].lower()}{said[1:]}{where}"
 

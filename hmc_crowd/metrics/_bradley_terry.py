@@ -144,8 +144,8 @@ def bradley_terry(
     wins = np.bincount(a * k + b, weights=win, minlength=k * k) + np.bincount(
         b * k + a, weights=1 - win, minlength=k * k
     )
-    wins = wins.reshape(k, k).astype(np.float64)
-    strength, reason = _fit(wins, names, max_iterations)
+    table = np.asarray(wins, dtype=np.float64).reshape(k, k)
+    strength, reason = _fit(table, names, max_iterations)
     if reason is not None:
         none = {name: Metric.undefined(reason, name=name, level=ask.level) for name in names}
         return BradleyTerry(none, np.full((k, k), np.nan), n, dropped, reason, method, ask.level)
@@ -153,7 +153,7 @@ def bradley_terry(
     rest = win - chance
     scores = [np.arange(n), np.arange(n)], [a, b], [rest, -rest]
     groups = tuple(way.take(keep) for way in ways)
-    covariance = _sandwich(wins + wins.T, strength, scores, groups, n)
+    covariance = _sandwich(table + table.T, strength, scores, groups, n)
     order = sorted(range(k), key=lambda each: (-strength[each], each))
     played = np.bincount(a, minlength=k) + np.bincount(b, minlength=k)
     quantile = t_quantile(ask.level, 10**7)

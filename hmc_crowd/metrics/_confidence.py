@@ -11,23 +11,36 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hmc_crowd._base.checks import float_vector, require_same_length
 from hmc_crowd.errors import InputError
 from hmc_crowd.metrics._codes import bool_vector
+from hmc_crowd.metrics._influence import Spread, share_interval
+from hmc_crowd.metrics._intervals import ask_for
+from hmc_crowd.metrics._intervals_clusters import cluster_ways, spread_of
+from hmc_crowd.metrics._reliability_influence import area_influence, auc_influence, top_influence
 from hmc_crowd.metrics._value import Value
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["RiskCoverage", "confidence_auc", "risk_coverage", "top_k_accuracy"]
 
 
-def confidence_auc(confidence: ArrayLike, correct: ArrayLike) -> Value:
+def confidence_auc(
+    confidence: ArrayLike,
+    correct: ArrayLike,
+    *,
+    clusters: Any = None,
+    level: float = 0.95,
+    interval: str = "auto",
+) -> Value:
     """Return the probability that a right label has a higher confidence than a wrong one (ties count half).
 
     Parameters
@@ -36,6 +49,12 @@ def confidence_auc(confidence: ArrayLike, correct: ArrayLike) -> Value:
         Any finite score, higher for surer.
     correct : array of bool, shape (n_items,)
         Whether the machine's label was right.
+    clusters : array (n_items,), or two of them, optional
+        Items that belong together (dialogues); the interval respects them.
+    level : float, default 0.95
+        Coverage of the interval.
+    interval : {"auto", "analytic", "none"}
+        "auto" is analytic.
 
     Returns
     -------
@@ -62,10 +81,20 @@ def confidence_auc(confidence: ArrayLike, correct: ArrayLike) -> Value:
     # Middle rank of each group of equal scores, from 1.
     rank = np.cumsum(counts) - (counts - 1) / 2
     wins = float(rank[where][right].sum()) - n_right * (n_right + 1) / 2
-    return Value(wins / (n_right * n_wrong), len(right), method)
+    value = wins / (n_right * n_wrong)
+    low, high = _ends(value, lambda: auc_influence(score, right), clusters, level, interval)
+    return Value(value, len(right), method, low=low, high=high, level=level)
 
 
-def top_k_accuracy(confidence: ArrayLike, correct: ArrayLike, *, share: float = 0.5) -> Value:
+def top_k_accuracy(
+    confidence: ArrayLike,
+    correct: ArrayLike,
+    *,
+    share: float = 0.5,
+    clusters: Any = None,
+    level: float = 0.95,
+    interval: str = "auto",
+) -> Value:
     """Return the share of right labels among the most confident items.
 
     Parameters
@@ -75,6 +104,8 @@ def top_k_accuracy(confidence: ArrayLike, correct: ArrayLike, *, share: float = 
     share : float, default 0.5
         Part of the items to look at, in [0, 1]; floor(share * n) items. Where equal scores straddle the border,
         each of them counts for its share of the places left, so that the result depends on no order.
+    clusters, level, interval
+        As in `confidence_auc`.
 
     Returns
     -------
@@ -101,7 +132,9 @@ def top_k_accuracy(confidence: ArrayLike, correct: ArrayLike, *, share: float = 
     border = np.partition(score, len(score) - count)[len(score) - count]
     above, at = score > border, score == border
     hits = int(right[above].sum()) + (count - int(above.sum())) * float(right[at].mean())
-    return Value(hits / count, count, method)
+    value = hits / count
+    low, high = _ends(value, lambda: top_influence(score, right, count, value), clusters, level, interval)
+    return Value(value, count, method, low=low, high=high, level=level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,12 +151,19 @@ class RiskCoverage:
         Mean of the risk over all coverages (area under the curve, AURC); smaller is better.
     n : int
         Items.
+    low, high : float or None
+        Interval of the area.
+    level : float
+        Its coverage.
     """
 
     coverage: NDArray[np.float64]
     risk: NDArray[np.float64]
     area: float
     n: int
+    low: float | None = None
+    high: float | None = None
+    level: float = 0.95
 
     def __post_init__(self) -> None:
         self.coverage.setflags(write=False)
@@ -139,12 +179,19 @@ class RiskCoverage:
         return pd.DataFrame({"coverage": self.coverage, "risk": self.risk})
 
 
-def risk_coverage(confidence: ArrayLike, correct: ArrayLike) -> RiskCoverage:
+def risk_coverage(
+    confidence: ArrayLike,
+    correct: ArrayLike,
+    *,
+    clusters: Any = None,
+    level: float = 0.95,
+    interval: str = "auto",
+) -> RiskCoverage:
     """Return the error among the most confident items for every coverage, and the area under that curve.
 
     Parameters
     ----------
-    confidence, correct
+    confidence, correct, clusters, level, interval
         As in `confidence_auc`.
 
     Returns
@@ -168,7 +215,35 @@ def risk_coverage(confidence: ArrayLike, correct: ArrayLike) -> RiskCoverage:
     wrong = np.bincount(where, weights=~right) / counts
     taken = np.arange(1, n + 1)
     risk = np.cumsum(np.repeat(wrong, counts)) / taken
-    return RiskCoverage(taken / n, risk, float(risk.mean()), n)
+    area = float(risk.mean())
+
+    def influence() -> NDArray[np.float64]:
+        # Computed by falling confidence, handed back in the rows' own order.
+        order = np.argsort(-score, kind="stable")
+        out = np.empty(n)
+        out[order] = area_influence(risk, (~right[order]).astype(np.float64))
+        return out
+
+    low, high = _ends(area, influence, clusters, level, interval)
+    return RiskCoverage(taken / n, risk, area, n, low, high, level)
+
+
+def _ends(
+    value: float, influence: Callable[[], NDArray[np.float64]], clusters: Any, level: float, interval: str
+) -> tuple[float | None, float | None]:
+    """Return Wilson's ends with the effective number of rows."""
+    ask = ask_for(level, interval)
+    if ask.interval == "none":
+        return None, None
+    if ask.interval == "bootstrap":
+        raise InputError("interval is 'bootstrap'; the measures of a confidence have analytic intervals")
+    parts = influence()
+    ways = cluster_ways(clusters, len(parts))
+    size = min((way.size for way in ways), default=len(parts))
+    if size < 2:
+        return None, None
+    spread = spread_of(parts, ways)
+    return share_interval(value, Spread(spread.variance**0.5, spread.df, size), len(parts), ask.level)
 
 
 def _inputs(confidence: ArrayLike, correct: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

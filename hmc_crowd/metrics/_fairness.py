@@ -23,7 +23,7 @@ from hmc_crowd.errors import InputError
 from hmc_crowd.metrics._fairness_fit import GroupFit, explained_ends, fit_groups
 from hmc_crowd.metrics._fairness_result import FairnessAnalysis
 from hmc_crowd.metrics._intervals import Ask, Interval, ask_for, no_interval, spread_interval
-from hmc_crowd.metrics._intervals_boot import bca_ends, counts_of_draws
+from hmc_crowd.metrics._intervals_boot import bca_ends, counts_of_draws, multiway_ends
 from hmc_crowd.metrics._intervals_clusters import spread_of
 from hmc_crowd.metrics._result import Metric
 from hmc_crowd.metrics._scoring_smd import SMALL_GROUP, difference_of_standardized_means
@@ -299,7 +299,11 @@ def _bootstrap(
     if len(good) < 0.9 * ask.n_boot or np.ptp(good) == 0.0:
         return no_interval("the bootstrap draws show no spread or are mostly undefined")
     pull = _pull(fit, y)
-    ends = bca_ends(fit.r2_adj(), good, ways[0].sums(pull) if len(ways) == 1 else pull, ask.level)
+    value = fit.r2_adj()
+    if len(ways) == 2:
+        ends = multiway_ends(value, good, ways, ask.level)
+    else:
+        ends = bca_ends(value, good, ways[0].sums(pull) if ways else pull, ask.level)
     warned = tuple(each for way in ways for each in spread_of(pull, (way,)).warnings)
     told = "multiway" if len(ways) == 2 else "BCa"
     return Interval(*ends, f"{told} bootstrap, {ask.n_boot:,} draws", warned, ("rows or clusters are independent",))

@@ -289,6 +289,8 @@ def _coefficient(
     if level not in get_args(WeightLevel):
         raise InputError(f"level is {level!r}; choose one of {', '.join(get_args(WeightLevel))}")
     read = read_ratings(ratings, categories=categories)
+    if level == "ordinal" and read.numbers is None and not read.declared:
+        raise InputError(f"level is 'ordinal' but labels are text; declare categories in order, not {read.labels[:4]}")
     rated = read.per_unit >= 1
     ways = tuple(way.take(rated) for way in cluster_ways(clusters, read.n_units))
     common: dict[str, Any] = {"name": name, "n": read.n, "dropped": read.dropped, "level": ask.level}

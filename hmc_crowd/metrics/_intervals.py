@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from hmc_crowd.errors import InputError
-from hmc_crowd.metrics._intervals_boot import bca_ends, draws_of_rows, percentile_ends
+from hmc_crowd.metrics._intervals_boot import bca_ends, draws_of_rows, multiway_ends
 from hmc_crowd.metrics._intervals_clusters import Spread, Way, spread_of
 from hmc_crowd.metrics._intervals_moments import Rows, Totals, gradient
 
@@ -117,15 +117,18 @@ def wilson_interval(hits: float, n: float, level: float) -> Interval:
 
 
 def t_interval(
-    value: float, spread: Spread, level: float, *, scale: Scale = "plain", what: str = "delta method"
+    value: float, spread: Spread, level: float, *, scale: Scale = "plain", what: str = "delta method", unit: float = 1.0
 ) -> Interval:
-    """Return value -+ t * se, taken on a scale where the estimate is nearly normal; `spread` is on that scale."""
+    """Return value -+ t * se, taken on a scale where the estimate is nearly normal; `spread` is on that scale.
+
+    `unit` is the size of numbers of this kind: an error below 1e-12 of it is rounding, not spread.
+    """
     from scipy.special import stdtrit
 
     middle = complex(_to(scale, np.array(value + 0j))).real
     if not (math.isfinite(spread.variance) and math.isfinite(middle)):
         return no_interval("its variance cannot be computed on this data")
-    if spread.variance <= 0.0:
+    if spread.variance <= (1e-12 * (max(unit, abs(value)) if scale == "plain" else 1.0)) ** 2:
         return no_interval("the rows show no spread")
     half = float(stdtrit(spread.df, (1 + level) / 2)) * math.sqrt(spread.variance)
     ends = sorted((_back(scale, middle - half), _back(scale, middle + half)))
@@ -160,7 +163,14 @@ def spread_interval(
 
 
 def smooth_interval(
-    rows: Rows, totals: Totals, function: Function, ask: Ask, *, ways: tuple[Way, ...] = (), scale: Scale = "plain"
+    rows: Rows,
+    totals: Totals,
+    function: Function,
+    ask: Ask,
+    *,
+    ways: tuple[Way, ...] = (),
+    scale: Scale = "plain",
+    unit: float = 1.0,
 ) -> Interval:
     """Return the interval of a smooth function of the rows' sums.
 
@@ -174,6 +184,8 @@ def smooth_interval(
     ways : tuple of Way
     scale : {"plain", "fisher", "log", "log1m"}
         Where the estimate is nearly normal.
+    unit : float
+        See `t_interval`.
     """
     if ask.interval == "none":
         return no_interval("not asked for")
@@ -187,12 +199,10 @@ def smooth_interval(
     if not np.isfinite(slope).all():
         return no_interval("the value lies on the border of its range")
     if ways:
-        return t_interval(value, spread_of(_influence(rows, totals, slope), ways), ask.level, scale=scale)
+        spread = spread_of(_influence(rows, totals, slope), ways)
+        return t_interval(value, spread, ask.level, scale=scale, unit=unit)
     spread = Spread(totals.variance_along(slope), rows.n - 1, "", (), ("rows are independent",))
-    # Rounding of the sums leaves a spread of this size where there is none.
-    if spread.variance <= 1e-24 * max(1.0, value * value):
-        return no_interval("the rows show no spread")
-    return t_interval(value, spread, ask.level, scale=scale)
+    return t_interval(value, spread, ask.level, scale=scale, unit=unit)
 
 
 def _influence(rows: Rows, totals: Totals, slope: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -214,11 +224,11 @@ def _bootstrap(rows: Rows, totals: Totals, function: Function, ask: Ask, ways: t
         return no_interval("the bootstrap draws show no spread or are mostly undefined")
     told = f"{ask.n_boot:,} draws" + (f", {', '.join(f'{way.size:,} {way.name}' for way in ways)}" if ways else "")
     if len(ways) == 2:
-        low, high = percentile_ends(good, ask.level)
+        low, high = multiway_ends(value, good, ways, ask.level)
         return Interval(
             low,
             high,
-            f"multiway bootstrap, percentile, {told}",
+            f"multiway bootstrap, t, {told}",
             warnings,
             ("rows sharing neither way are independent",),
         )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from hmc_crowd.metrics._intervals_clusters import Way
 
-__all__ = ["bca_ends", "counts_of_draws", "draws_of_rows", "percentile_ends"]
+__all__ = ["bca_ends", "counts_of_draws", "draws_of_rows", "multiway_ends", "percentile_ends"]
 
 # Counts held at once (draws x units), 32 MB of them.
 _AT_ONCE = 1 << 22
@@ -79,6 +79,18 @@ def percentile_ends(draws: NDArray[np.float64], level: float) -> tuple[float, fl
     """Return the plain quantiles of the draws."""
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
+
+
+def multiway_ends(value: float, draws: NDArray[np.float64], ways: tuple[Way, ...], level: float) -> tuple[float, float]:
+    """Return value -+ t * sd of the draws, with the smaller number of clusters minus 1 as degrees of freedom.
+
+    With a dozen workers the plain quantiles of a multiway bootstrap are too narrow (87% where 95 was asked).
+    """
+    from scipy.special import stdtrit
+
+    df = max(min(way.size for way in ways) - 1, 1)
+    half = float(stdtrit(df, (1 + level) / 2)) * float(draws.std())
+    return value - half, value + half
 
 
 def bca_ends(

@@ -301,6 +301,7 @@ def _smooth(
 ) -> Metric:
     rows = _rows(found)
     totals = take_totals(rows, products=ask.interval != "none")
-    made = smooth_interval(rows, totals, formula, ask, ways=found.ways, scale=scale)
+    unit = float(totals.sums[3] / totals.sums[1]) if scale == "plain" else 1.0
+    made = smooth_interval(rows, totals, formula, ask, ways=found.ways, scale=scale, unit=unit)
     fields = {**made.fields(), "warnings": (*told["warnings"], *made.warnings)}
     return Metric(float(formula(totals.sums)), **{**told, **fields}, details=details or {})

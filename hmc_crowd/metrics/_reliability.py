@@ -9,7 +9,7 @@ Source: Zhang, Ren, de Rijke (2021), section 4.4; per turn: their figure 6.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +17,14 @@ import numpy as np
 from hmc_crowd._base.checks import float_vector, require_same_length
 from hmc_crowd.errors import InputError
 from hmc_crowd.metrics._codes import bool_vector, label_codes
+from hmc_crowd.metrics._influence import Spread, share_interval
+from hmc_crowd.metrics._intervals import ask_for
+from hmc_crowd.metrics._intervals_clusters import cluster_ways, spread_of
+from hmc_crowd.metrics._reliability_influence import macro_influence
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
@@ -39,6 +45,10 @@ class MacroScores:
         Items, and classes that occur in either column.
     method : str
         Which mean.
+    intervals : mapping of str to (low, high)
+        Of ``precision, recall, f1, accuracy``; empty if not asked for.
+    level : float
+        Their coverage.
     """
 
     precision: float
@@ -48,6 +58,8 @@ class MacroScores:
     n: int
     n_classes: int
     method: str = "macro mean over classes, 0 where a class is never predicted or never occurs"
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict, compare=False, repr=False)
+    level: float = 0.95
 
     def __str__(self) -> str:
         return (
@@ -56,21 +68,37 @@ class MacroScores:
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row with a column per field but the method."""
+        """Return one row: the metrics, ``n``, ``n_classes`` and, where there are intervals, ``<metric>_low, _high``."""
         import pandas as pd
 
         row = asdict(self)
-        del row["method"]
+        for name in ("method", "intervals", "level"):
+            del row[name]
+        for name, (low, high) in self.intervals.items():
+            row[f"{name}_low"], row[f"{name}_high"] = low, high
         return pd.DataFrame([row])
 
 
-def macro_scores(target: ArrayLike, predicted: ArrayLike) -> MacroScores:
+def macro_scores(
+    target: ArrayLike,
+    predicted: ArrayLike,
+    *,
+    clusters: Any = None,
+    level: float = 0.95,
+    interval: str = "auto",
+) -> MacroScores:
     """Compare labels with the true ones.
 
     Parameters
     ----------
     target, predicted : array of labels, shape (n_items,)
         Text, numbers or booleans, none missing.
+    clusters : array (n_items,), or two of them, optional
+        Items that belong together (dialogues); the intervals respect them.
+    level : float, default 0.95
+        Coverage of the intervals.
+    interval : {"auto", "analytic", "none"}
+        "auto" is analytic.
 
     Returns
     -------
@@ -94,7 +122,29 @@ def macro_scores(target: ArrayLike, predicted: ArrayLike) -> MacroScores:
     precision, recall, f1 = macro_from_counts(
         hits, np.bincount(guess, minlength=size), np.bincount(truth, minlength=size)
     )
-    return MacroScores(float(precision), float(recall), float(f1), float(right.mean()), len(truth), size)
+    scores = (float(precision), float(recall), float(f1), float(right.mean()))
+    ends = _ends(truth, guess, size, clusters, level, interval)
+    return MacroScores(*scores, len(truth), size, intervals=ends, level=level)
+
+
+def _ends(
+    truth: NDArray[np.intp], guess: NDArray[np.intp], size: int, clusters: Any, level: float, interval: str
+) -> dict[str, tuple[float, float]]:
+    """Return Wilson's ends with the effective number of rows, per metric."""
+    ask = ask_for(level, interval)
+    if ask.interval == "bootstrap":
+        raise InputError("interval is 'bootstrap'; the macro scores have analytic intervals")
+    ways = cluster_ways(clusters, len(truth))
+    parts = min((way.size for way in ways), default=len(truth))
+    if ask.interval == "none" or parts < 2:
+        return {}
+    out = {}
+    for name, (value, influence) in macro_influence(truth, guess, size).items():
+        spread = spread_of(influence, ways)
+        low, high = share_interval(value, Spread(spread.variance**0.5, spread.df, parts), len(truth), ask.level)
+        if low is not None and high is not None:
+            out[name] = (low, high)
+    return out
 
 
 def macro_from_counts(

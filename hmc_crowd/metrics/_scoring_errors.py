@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hmc_crowd.metrics._intervals import Ask, ask_for, smooth_interval
-from hmc_crowd.metrics._intervals_moments import Rows, pivot_of, take_totals
+from hmc_crowd.metrics._intervals_moments import Rows, take_totals
 from hmc_crowd.metrics._result import Metric
-from hmc_crowd.metrics._scoring_centred import centred, flat
+from hmc_crowd.metrics._scoring_centred import flat
 from hmc_crowd.metrics._validate import Pairs, score_pairs
 
 if TYPE_CHECKING:
@@ -121,27 +121,27 @@ def r2(
     if pairs.n < 2:
         why = "one pair has no variance to explain" if pairs.n else "no complete pair of scores"
         return Metric.undefined(why, name="R2", n=pairs.n, dropped=pairs.dropped, level=ask.level)
-    h, m = pairs.human, pairs.system
+    h, m, n = pairs.human, pairs.system, pairs.n
+    middle = float(h.mean())
+    # About the mean itself the sum of h has no influence; only a bootstrap, whose means differ, needs it.
+    width = 4 if ask.interval == "bootstrap" else 3
 
-    def rows_at(pivot: float) -> Rows:
-        def fill(rows: slice, out: NDArray[np.float64]) -> None:
-            np.subtract(h[rows], pivot, out=out[1])
-            np.square(out[1], out=out[2])
-            np.subtract(h[rows], m[rows], out=out[3])
-            np.square(out[3], out=out[3])
-
-        return Rows(pairs.n, 4, fill)
+    def fill(rows: slice, out: NDArray[np.float64]) -> None:
+        np.subtract(h[rows], m[rows], out=out[1])
+        np.square(out[1], out=out[1])
+        np.subtract(h[rows], middle, out=out[width - 1])
+        np.square(out[width - 1], out=out[2])
+        # The last feature is still h minus its mean where it is wanted.
 
     def formula(sums: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(1.0 - sums[..., 3] / (sums[..., 2] - sums[..., 1] ** 2 / sums[..., 0]))
+        shift = sums[..., 3] ** 2 / sums[..., 0] if width == 4 else 0.0
+        return np.asarray(1.0 - sums[..., 1] / (sums[..., 2] - shift))
 
-    pivot = pivot_of(h)
-    rows, totals = centred(rows_at, pivot, ask, pairs, ((1, 2),))
-    n = pairs.n
-    variance = (totals.sums[2] - totals.sums[1] ** 2 / n) / n
-    if flat(float(variance), pivot):
+    rows = Rows(n, width, fill)
+    totals = take_totals(rows, products=ask.interval != "none")
+    if flat(float(totals.sums[2]) / n, middle):
         told = "the human scores have no spread; by scikit-learn's convention R2 is 1 if all pairs are equal, else 0"
-        equal = 1.0 if totals.sums[3] == 0.0 else 0.0
+        equal = 1.0 if totals.sums[1] == 0.0 else 0.0
         return Metric(equal, n=n, dropped=pairs.dropped, level=ask.level, name="R2", warnings=(told,))
     value = float(formula(totals.sums))
     found = smooth_interval(rows, totals, formula, ask, ways=pairs.ways, scale="log1m")

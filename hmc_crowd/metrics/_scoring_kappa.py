@@ -17,7 +17,7 @@ import numpy as np
 
 from hmc_crowd.errors import InputError
 from hmc_crowd.metrics._intervals import Ask, Interval, ask_for, no_interval, spread_interval, wilson_interval
-from hmc_crowd.metrics._intervals_boot import bca_ends, draws_of_rows, percentile_ends
+from hmc_crowd.metrics._intervals_boot import bca_ends, draws_of_rows, multiway_ends
 from hmc_crowd.metrics._intervals_clusters import Way, spread_of
 from hmc_crowd.metrics._result import Metric
 from hmc_crowd.metrics._scoring_labels import nominal_pairs
@@ -92,12 +92,13 @@ def cohen_kappa(
     if len(table.place) == 1:
         return Metric.undefined("one label only: chance alone gives complete agreement", **told)
     cost = _cost(table.place[table.left], table.place[table.right], weights)
-    share = table.count / table.n
-    first = np.bincount(table.left, weights=share, minlength=len(table.place))
-    second = np.bincount(table.right, weights=share, minlength=len(table.place))
-    observed, chance = float(cost @ share), float(_chance(first, second, table.place, weights))
-    value = 1.0 - observed / chance
-    found = _interval(table, value, observed, chance, cost, (first, second), weights, ask)
+    first = np.bincount(table.left, weights=table.count, minlength=len(table.place))
+    second = np.bincount(table.right, weights=table.count, minlength=len(table.place))
+    # Counts rather than proportions: sums of whole numbers are exact, so a kappa of 0 is 0.
+    lost, by_chance = float(cost @ table.count) * table.n, float(_chance(first, second, table.place, weights))
+    value = 1.0 - lost / by_chance
+    observed, chance = lost / table.n**2, by_chance / table.n**2
+    found = _interval(table, value, observed, chance, cost, (first / table.n, second / table.n), weights, ask)
     details = {"observed_disagreement": observed, "chance_disagreement": chance, "labels": len(table.place)}
     warned = (*table.warnings, *found.warnings)
     return Metric(value, **told, **{**found.fields(), "warnings": warned}, details=details)
@@ -191,16 +192,18 @@ def _cost(a: NDArray[np.float64], b: NDArray[np.float64], weights: str | None) -
 
 
 def _chance(p: NDArray[Any], q: NDArray[Any], place: NDArray[np.float64], weights: str | None) -> NDArray[Any]:
-    """Return the mean cost of independent raters with margins p and q, shape (..., labels) -> (...)."""
+    """Return the cost of independent raters with margins p and q, times their totals: (..., labels) -> (...)."""
+    totals = p.sum(axis=-1), q.sum(axis=-1)
     if weights is None:
-        return np.asarray(1.0 - (p * q).sum(axis=-1))
+        return np.asarray(totals[0] * totals[1] - (p * q).sum(axis=-1))
     if weights == "quadratic":
-        x = place - place[-1] / 2
-        square = (p + q) @ (x * x)
+        x = place - np.rint(place.mean())
+        square = (p @ (x * x)) * totals[1] + (q @ (x * x)) * totals[0]
         return np.asarray(square - 2.0 * (p @ x) * (q @ x))
     order = np.argsort(place)
     f, g = p[..., order].cumsum(axis=-1)[..., :-1], q[..., order].cumsum(axis=-1)[..., :-1]
-    return np.asarray((f * (1 - g) + g * (1 - f)) @ np.diff(place[order]))
+    apart = f * (totals[1][..., None] - g) + g * (totals[0][..., None] - f)
+    return np.asarray(apart @ np.diff(place[order]))
 
 
 def _against(q: NDArray[np.float64], place: NDArray[np.float64], weights: str | None) -> NDArray[np.float64]:
@@ -263,7 +266,7 @@ def _bootstrap(
     warned = tuple(each for way in table.ways for each in spread_of(np.zeros(table.n), (way,)).warnings)
     if len(table.ways) == 2:
         return Interval(
-            *percentile_ends(good, ask.level), f"multiway bootstrap, percentile, {ask.n_boot:,} draws", warned
+            *multiway_ends(value, good, table.ways, ask.level), f"multiway bootstrap, t, {ask.n_boot:,} draws", warned
         )
     units = table.ways[0].sums(pull[table.row]) if table.ways else np.repeat(pull, table.count.astype(np.intp))
     ends = bca_ends(value, good, units, ask.level)

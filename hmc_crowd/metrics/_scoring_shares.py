@@ -53,7 +53,7 @@ def exact_agreement(
         Coverage of the interval.
     interval : {"auto", "analytic", "bootstrap", "none"}
         "auto" is the analytic one, whatever the size: Wilson's interval, or the same with the effective number of
-        rows if `clusters` are given. "bootstrap" is BCa; with two ways the multiway percentile bootstrap.
+        rows if `clusters` are given. "bootstrap" is BCa; with two ways the multiway bootstrap, t-type.
     clusters : array (n,), tuple of two arrays, or mapping of one or two names to arrays, optional
         Rows that hang together, such as the answers of a worker; two ways (items and workers) may cross.
     rng : numpy.random.Generator, optional
@@ -171,7 +171,10 @@ def mean_value(
     rows = Rows.of(numbers - numbers[0])
     totals = take_totals(rows, products=ask.interval != "none")
     start = float(numbers[0])
-    found = smooth_interval(rows, totals, lambda sums: start + sums[..., 1] / sums[..., 0], ask, ways=pairs.ways)
+    unit = abs(float(numbers[0])) + float(np.abs(numbers - numbers[0]).mean())
+    found = smooth_interval(
+        rows, totals, lambda sums: start + sums[..., 1] / sums[..., 0], ask, ways=pairs.ways, unit=unit
+    )
     return Metric(start + float(totals.sums[1]) / pairs.n, n=pairs.n, **told, **found.fields())
 
 

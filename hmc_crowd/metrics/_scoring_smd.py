@@ -92,13 +92,11 @@ def standardized_mean_difference(
     sd = fixed if fixed is not None else math.sqrt(sum(each.sd(ddof) ** 2 for _, each in needed) / len(needed))
     if sd <= max(NO_SPREAD, RELATIVE * max(abs(h.mean), abs(m.mean))):
         return Metric.undefined(f"the {' and '.join(name for name, _ in needed)} scores have no spread", **told)
-    rows = Rows.of(
-        pairs.human - h.mean, pairs.system - m.mean, (pairs.human - h.mean) ** 2, (pairs.system - m.mean) ** 2
-    )
+    rows = Rows.of(h.centred, m.centred, h.centred**2, m.centred**2)
 
     def formula(sums: NDArray[Any]) -> NDArray[Any]:
         n = sums[..., 0]
-        apart = (m.mean - h.mean) + (sums[..., 2] - sums[..., 1]) / n
+        apart = m.above(h) + (sums[..., 2] - sums[..., 1]) / n
         if fixed is not None:
             return np.asarray(apart / fixed)
         squares = sums[..., 3] - sums[..., 1] ** 2 / n
@@ -108,8 +106,7 @@ def standardized_mean_difference(
 
     totals = take_totals(rows, products=ask.interval != "none")
     found = smooth_interval(rows, totals, formula, ask, ways=pairs.ways)
-    # From rounded squares about the mean the value itself is exact to rounding.
-    return Metric((m.mean - h.mean) / sd, **told, **found.fields())
+    return Metric(m.above(h) / sd, **told, **found.fields())
 
 
 def difference_of_standardized_means(
@@ -166,7 +163,7 @@ def difference_of_standardized_means(
         counts = np.bincount(code[code >= 0], minlength=len(names))
         made = {g: Metric.undefined(why, n=int(k), **told) for g, k in zip(names, counts, strict=True)}
         return GroupMetrics(made, Metric.undefined(why, n=pairs.n, **told), "DSM")
-    z = np.stack([(pairs.human - h.mean) / h.sd(1), (pairs.system - m.mean) / m.sd(1)])
+    z = np.stack([h.centred / h.sd(1), m.centred / m.sd(1)])
     whole = Metric(float((z[1] - z[0]).mean()), n=pairs.n, **told, method="no interval: 0 by construction")
     if lost:
         told["dropped"]["group is missing"] = lost
@@ -197,16 +194,24 @@ def _of_group(
     return Metric(float((z[1] - z[0])[inside].mean()), n=size, **told, **fields)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Standing:
-    """Mean and sum of squares of a column."""
+    """A column about its mean; the mean in two parts, since one float would lose digits on a large offset."""
 
-    n: int
-    mean: float
-    squares: float
+    centred: NDArray[np.float64]
+    pivot: float
+    rest: float
+
+    @property
+    def mean(self) -> float:
+        return self.pivot + self.rest
+
+    def above(self, other: _Standing) -> float:
+        return (self.pivot - other.pivot) + (self.rest - other.rest)
 
     def sd(self, ddof: int) -> float:
-        return math.sqrt(self.squares / (self.n - ddof)) if self.n > ddof else math.nan
+        n = len(self.centred)
+        return math.sqrt(float(np.square(self.centred).sum()) / (n - ddof)) if n > ddof else math.nan
 
     def none(self) -> bool:
         return not self.sd(1) > max(NO_SPREAD, RELATIVE * abs(self.mean))
@@ -214,12 +219,12 @@ class _Standing:
 
 def _standing(values: NDArray[np.float64]) -> _Standing:
     if len(values) == 0:
-        return _Standing(0, math.nan, math.nan)
+        return _Standing(values, math.nan, math.nan)
     pivot = pivot_of(values)
     shifted = values - pivot
-    mean = float(shifted.mean())
-    shifted -= mean
-    return _Standing(len(values), pivot + mean, float(shifted @ shifted))
+    rest = float(shifted.mean())
+    shifted -= rest
+    return _Standing(shifted, pivot, rest)
 
 
 def _population(kind: str, method: str, human_sd: float | None, system_sd: float | None) -> float | None:

@@ -124,11 +124,8 @@ def score_pairs(human: Any, system: Any = None, *, clusters: Any = None) -> Pair
             f"system has {len(right)} scores but human has {len(left)}; they must be of the same responses"
         )
     ways = cluster_ways(clusters, len(left))
-    # A dot product is finite only if all of its numbers are: the quick way to see that nothing is missing.
-    with np.errstate(all="ignore"):
-        complete = (
-            odd_left is None and odd_right is None and bool(np.isfinite(left @ left) and np.isfinite(right @ right))
-        )
+    numeric = odd_left is None and odd_right is None
+    complete = numeric and bool(np.isfinite(left).all() and np.isfinite(right).all())
     if complete:
         return Pairs(left, right, None, {}, ways)
     keep, dropped = _complete(("human", left, odd_left), ("system", right, odd_right))

@@ -22,6 +22,10 @@ class Value:
         The formula by name.
     reason : str
         Why there is no number, empty otherwise.
+    low, high : float or None
+        Ends of the interval; None where there is none.
+    level : float
+        Coverage of the interval.
 
     Examples
     --------
@@ -35,10 +39,15 @@ class Value:
     n: int
     method: str
     reason: str = ""
+    low: float | None = None
+    high: float | None = None
+    level: float = 0.95
 
     def __float__(self) -> float:
         return math.nan if self.value is None else self.value
 
     def __str__(self) -> str:
         text = f"undefined: {self.reason}" if self.value is None else f"{self.value:.4f}"
+        if self.value is not None and self.low is not None and self.high is not None:
+            text += f" [{self.low:.4f}, {self.high:.4f}]"
         return f"{text} ({self.method}, n = {self.n:,})"

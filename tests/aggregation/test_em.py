@@ -8,13 +8,16 @@ import pytest
 
 from hmc_crowd.aggregation._codes import CodedAnswers, encode
 from hmc_crowd.aggregation._em import (
+    Session,
+    Sums,
+    Tables,
     count_answers,
     expectation_maximisation,
     make_blocks,
-    map_blocks_serially,
     next_tables,
     share_posteriors,
 )
+from hmc_crowd.aggregation._engine import LocalEngine
 from hmc_crowd.aggregation._prior import prior_counts
 
 
@@ -25,6 +28,10 @@ def random_answers(seed: int, *, tasks: int = 80, workers: int = 6, labels: int 
     label = np.where(rng.random(len(task)) < 0.6, truth[task], rng.integers(0, labels, len(task)))
     gold = {t: int(truth[t]) for t in range(0, 10) if t in set(task.tolist())}
     return encode(pd.DataFrame({"task": task, "worker": worker, "label": label}), gold)
+
+
+def opened(coded: CodedAnswers, *, block_answers: int = 1 << 20) -> Session:
+    return LocalEngine("numpy").open(make_blocks(coded, block_answers=block_answers))
 
 
 def slow(coded: CodedAnswers, pseudo: np.ndarray, steps: int) -> tuple[np.ndarray, list[float]]:
@@ -59,7 +66,7 @@ def test_equal_to_the_formulas_written_as_loops(strength: float) -> None:
     pseudo = prior_counts(3, strength=strength)
     blocks = make_blocks(coded)
     start = next_tables(count_answers(blocks[0], share_posteriors(blocks[0])), pseudo)
-    fit = expectation_maximisation(blocks, start, pseudo=pseudo, n_iter=5, tol=0.0)
+    fit = expectation_maximisation(opened(coded), start, pseudo=pseudo, n_iter=5, tol=0.0)
     posterior, history = slow(coded, pseudo, 5)
     np.testing.assert_allclose(fit.posterior, posterior, atol=1e-9)
     np.testing.assert_allclose(fit.history, history, rtol=1e-9)
@@ -71,7 +78,8 @@ def test_many_blocks_give_what_one_gives() -> None:
     one, many = make_blocks(coded), make_blocks(coded, block_answers=1)
     assert (len(one), len(many) > 20) == (1, True)
     tables = next_tables(count_answers(one[0], share_posteriors(one[0])), pseudo)
-    fits = [expectation_maximisation(b, tables, pseudo=pseudo, n_iter=50, tol=1e-9) for b in (one, many)]
+    sessions = opened(coded), opened(coded, block_answers=1)
+    fits = [expectation_maximisation(s, tables, pseudo=pseudo, n_iter=50, tol=1e-9) for s in sessions]
     np.testing.assert_allclose(fits[0].posterior, fits[1].posterior, atol=1e-9)
     assert fits[0].history == pytest.approx(fits[1].history, rel=1e-12)
 
@@ -86,27 +94,57 @@ def test_blocks_hold_every_answer_once() -> None:
 def test_sums_of_shards_add_up_to_the_whole() -> None:
     coded = random_answers(3, tasks=300, workers=3, labels=2)
     pseudo = prior_counts(2, strength=0.0)
-    whole = make_blocks(coded)
-    tables = next_tables(count_answers(whole[0], share_posteriors(whole[0])), pseudo)
-    _, sums = map_blocks_serially(whole, tables)
-    parts = [map_blocks_serially([block], tables)[1] for block in make_blocks(coded, block_answers=1)]
+    tables = next_tables(opened(coded).start()[0], pseudo)
+    sums = opened(coded).step(tables)
+    parts = [LocalEngine("numpy").open([block]).step(tables) for block in make_blocks(coded, block_answers=1)]
     np.testing.assert_allclose(sum(part.answered for part in parts), sums.answered, rtol=1e-9)
     assert sum(part.log_likelihood for part in parts) == pytest.approx(sums.log_likelihood, rel=1e-12)
 
 
-def test_another_engine_can_take_the_map() -> None:
+def test_another_engine_can_hold_the_blocks() -> None:
     coded = random_answers(4)
     pseudo = prior_counts(3, strength=6.0)
-    blocks = make_blocks(coded)
-    tables = next_tables(count_answers(blocks[0], share_posteriors(blocks[0])), pseudo)
-    calls = []
+    inner, calls = opened(coded), []
 
-    def counting(given, shared):  # type: ignore[no-untyped-def]
-        calls.append(len(given))
-        return map_blocks_serially(given, shared)
+    class Counting:
+        n_tasks = inner.n_tasks
 
-    fit = expectation_maximisation(blocks, tables, pseudo=pseudo, n_iter=3, tol=0.0, map_blocks=counting)
-    assert len(calls) == len(fit.history) == 3
+        def start(self) -> tuple[Sums, np.ndarray | None]:
+            return inner.start()
+
+        def step(self, tables: Tables) -> Sums:
+            calls.append("step")
+            return inner.step(tables)
+
+        def posterior(self) -> np.ndarray:
+            calls.append("posterior")
+            return inner.posterior()
+
+    tables = next_tables(Counting().start()[0], pseudo)
+    fit = expectation_maximisation(Counting(), tables, pseudo=pseudo, n_iter=3, tol=0.0)
+    # posteriors travel once, at the end
+    assert calls == ["step"] * len(fit.history) + ["posterior"]
+
+
+def test_progress_is_told_after_each_iteration() -> None:
+    session, told = opened(random_answers(4)), []
+    tables = next_tables(session.start()[0], prior_counts(3, strength=6.0))
+    expectation_maximisation(
+        session,
+        tables,
+        pseudo=prior_counts(3, strength=6.0),
+        n_iter=3,
+        tol=0.0,
+        progress=lambda *step: told.append(step),
+    )
+    assert told == [("iterations", done, 3) for done in (1, 2, 3)]
+
+
+def test_who_only_ever_gives_one_label_says_nothing_by_it() -> None:
+    # w1 always says x; no vote for y on those tasks: of P(x | y) nothing is known, so it is 1, not 1/2
+    coded = encode(pd.DataFrame({"task": [0, 1, 1, 2], "worker": ["w1", "w1", "w2", "w2"], "label": list("xxxy")}))
+    errors = next_tables(opened(coded).start()[0], np.zeros((2, 2))).errors
+    np.testing.assert_allclose(errors[0], [[1.0, 1.0], [0.0, 0.0]])
 
 
 def test_pseudo_counts_may_differ_by_worker() -> None:

@@ -126,7 +126,7 @@ STAGES: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def stages(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Return the folder of a campaign at a stage; each is made once, from the one before."""
     made: dict[str, Path] = {}

@@ -100,6 +100,7 @@ class Reader:
     folder: Path
     names: dict[str, Any] = field(default_factory=lambda: {"__name__": "__main__"})
     code: int = 0
+    said: str = ""
     replace: list[tuple[int, int, list[str]]] = field(default_factory=list)
 
     def read(self) -> int:
@@ -117,6 +118,7 @@ class Reader:
             elif block.language == "text" and before is not None and before.language == "python":
                 self._compare(block.lines, printed, block.first, "the Python block above")
             before = block
+        assert self.code == 0, f"{self.path.name}: the last command failed: {self.said}"
         if self.replace:
             lines = text.splitlines()
             for first, length, new in reversed(self.replace):
@@ -140,7 +142,7 @@ class Reader:
         if step.command == "echo $?":
             out, self.code = f"{self.code}\n", 0
         else:
-            assert self.code == 0, f"{self.path.name}:{step.first}: the command before left with {self.code}"
+            assert self.code == 0, f"{self.path.name}:{step.first}: the command before failed: {self.said}"
             out = self._run(step)
         if step.shown and step.shown != [""]:
             self._compare(step.shown, out, step.first, step.command)
@@ -151,8 +153,8 @@ class Reader:
             return done.stdout
         words = shlex.split(step.command)
         assert words[0] == "hmc-crowd", f"{self.path.name}:{step.first}: nothing tests the command {step.command!r}"
-        self.code, out = run_command(words[1:])
-        return out
+        self.code, self.said = run_command(words[1:])
+        return self.said
 
     def _compare(self, shown: list[str], out: str, first: int, what: str) -> None:
         want = "\n".join(line.rstrip() for line in shown).rstrip() + "\n"

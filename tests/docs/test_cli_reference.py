@@ -30,13 +30,14 @@ def commands(group: Any, prefix: str = "") -> list[tuple[str, Any]]:
 def described(parameter: Any) -> str:
     """Return one table row: how it is written, what it is for, what it is if absent."""
     word = parameter.metavar or parameter.name.upper()
+    is_flag = getattr(parameter, "is_flag", False)
     names = ", ".join([*parameter.opts, *parameter.secondary_opts])
     if parameter.param_type_name == "argument":
-        written = word if parameter.required else f"[{word}]"
+        written = word if parameter.required or word.startswith("[") else f"[{word}]"
     else:
-        written = names if parameter.is_flag else f"{names} {word}"
+        written = names if is_flag else f"{names} {word}"
     shown = "required" if parameter.required else ""
-    if not parameter.required and parameter.default is not None and not parameter.is_flag:
+    if not (parameter.required or is_flag or parameter.default in {None, ""}):
         shown = f"`{parameter.default}`"
     if parameter.envvar:
         shown += f" (or the variable `{parameter.envvar}`)"

@@ -35,9 +35,8 @@ def test_internal_links_lead_somewhere(name: str) -> None:
         if "://" in target:
             continue
         path = (ROOT / name).parent / target if target else ROOT / name
-        if not path.exists() or (
-            anchor and path.suffix == ".md" and anchor not in anchors(str(path.resolve().relative_to(ROOT)))
-        ):
+        here = str(path.resolve().relative_to(ROOT))
+        if not path.exists() or (anchor and path.suffix == ".md" and anchor not in anchors(here)):
             broken.append(link)
     assert broken == []
 
@@ -94,3 +93,12 @@ def test_requirement_points_at_code_and_tests_that_exist(row: tuple[str, ...]) -
     for path, test in named:
         source = (ROOT / path).read_text(encoding="utf-8")
         assert not test or f"def {test}(" in source, f"{path}::{test}"
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_no_document_leans_on_nobody(name: str) -> None:
+    """A claim about the world has a source: no anonymous studies, no shares of systems or firms that nobody counted."""
+    text = (ROOT / name).read_text(encoding="utf-8").lower()
+    anonymous = r"studies (?:show|find)|research (?:shows|finds)|experts (?:say|agree)|well known|industry"
+    counted = r"\d+ ?% of (?:all )?(?:systems|projects|companies|firms|models|teams)"
+    assert re.findall(f"{anonymous}|{counted}", text) == []

@@ -1,0 +1,128 @@
+"""Is this request signed by a key that we issued, and recently? Signature Version 4, checked, not only looked at.
+
+The whole request is covered: method, path, query, the headers that the client named (host among them) and the body.
+Source: AWS's description of the signing process; the tests sign with botocore itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
+
+from hmc_crowd_local.mturk_api._problems import TurkError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["SignedRequest", "verify"]
+
+_ALGORITHM = "AWS4-HMAC-SHA256"
+_SERVICE = "mturk-requester"
+_FORM = re.compile(
+    rf"{_ALGORITHM} +Credential=(?P<key>[^/,\s]+)/(?P<day>\d{{8}})/(?P<region>[^/,\s]+)/(?P<service>[^/,\s]+)/aws4_request, *"
+    r"SignedHeaders=(?P<headers>[^,\s]+), *Signature=(?P<signature>[0-9a-f]{64})"
+)
+_NEEDED = {"host", "x-amz-date", "x-amz-target"}
+
+
+@dataclass(frozen=True)
+class SignedRequest:
+    """An HTTP request as it arrived; header names in lower case."""
+
+    method: str
+    path: str
+    query: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def verify(
+    request: SignedRequest, *, secret_of: Callable[[str], str | None], now: datetime, clock_skew_s: float
+) -> str:
+    """Return the access key that signed the request.
+
+    Raises
+    ------
+    TurkError
+        No signature, an unknown or revoked key, a wrong scope, a time too far from ours, or a signature that does not
+        fit the request.
+    """
+    header = request.headers.get("authorization", "")
+    if not header:
+        raise _refused("MissingAuthenticationTokenException", "Missing Authentication Token")
+    form = _FORM.fullmatch(header.strip())
+    if form is None:
+        raise _refused("IncompleteSignatureException", "Authorization header is no Signature Version 4")
+    if form["region"] != "us-east-1" or form["service"] != _SERVICE:
+        raise _refused(
+            "InvalidSignatureException",
+            f"Credential should be scoped to us-east-1/{_SERVICE}; it is {form['region']}/{form['service']}",
+        )
+    signed = form["headers"].split(";")
+    missing = _NEEDED - set(signed)
+    if missing:
+        raise _refused("InvalidSignatureException", f"SignedHeaders lacks {', '.join(sorted(missing))}")
+    _check_time(request, form["day"], now, clock_skew_s)
+    secret = secret_of(form["key"])
+    if secret is None:
+        raise _refused("UnrecognizedClientException", "The security token included in the request is invalid.")
+    expected = _signature(request, secret, form["day"], form["region"], signed)
+    if not hmac.compare_digest(expected, form["signature"]):
+        raise _refused(
+            "InvalidSignatureException",
+            "The request signature we calculated does not match the signature you provided. Check your secret key.",
+        )
+    return form["key"]
+
+
+def _check_time(request: SignedRequest, day: str, now: datetime, clock_skew_s: float) -> None:
+    stamp = request.headers.get("x-amz-date", "")
+    try:
+        at = datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    except ValueError:
+        raise _refused("IncompleteSignatureException", f"X-Amz-Date is {stamp[:40]!r}, no time") from None
+    if stamp[:8] != day or abs((now - at).total_seconds()) > clock_skew_s:
+        raise _refused(
+            "InvalidSignatureException",
+            f"Signature expired or not yet current: {stamp} is not within {clock_skew_s:.0f} s of "
+            f"{now:%Y%m%dT%H%M%SZ}; set your clock",
+        )
+
+
+def _signature(request: SignedRequest, secret: str, day: str, region: str, signed: list[str]) -> str:
+    payload = hashlib.sha256(request.body).hexdigest()
+    canonical = "\n".join(
+        [
+            request.method,
+            quote(unquote(request.path) or "/", safe="/-_.~"),
+            _canonical_query(request.query),
+            *(f"{name}:{' '.join(request.headers.get(name, '').split())}" for name in signed),
+            "",
+            ";".join(signed),
+            payload,
+        ]
+    )
+    scope = f"{day}/{region}/{_SERVICE}/aws4_request"
+    text = "\n".join(
+        [_ALGORITHM, request.headers["x-amz-date"], scope, hashlib.sha256(canonical.encode()).hexdigest()]
+    )
+    key = f"AWS4{secret}".encode()
+    for part in (day, region, _SERVICE, "aws4_request"):
+        key = hmac.new(key, part.encode(), hashlib.sha256).digest()
+    return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
+
+
+def _canonical_query(query: str) -> str:
+    pairs = [part.partition("=") for part in query.split("&") if part]
+    return "&".join(
+        sorted(f"{quote(unquote(n), safe='-_.~')}={quote(unquote(v), safe='-_.~')}" for n, _, v in pairs)
+    )
+
+
+def _refused(kind: str, message: str) -> TurkError:
+    return TurkError("AWS.NotAuthorized", message, kind=kind, status=403)
