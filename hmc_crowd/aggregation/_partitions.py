@@ -159,7 +159,8 @@ def code_partition(
 
 
 def _distinct(frame: pd.DataFrame) -> pd.Index[Any]:
-    return pd.Index(frame["task"].unique())
+    names: pd.Index[Any] = pd.Index(frame["task"].unique())
+    return names
 
 
 def label_set(found: Sequence[Survey], labels: Iterable[Any] | None) -> pd.Index[Any]:

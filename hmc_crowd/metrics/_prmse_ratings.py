@@ -160,7 +160,7 @@ def _long(frame: Any, system: Any) -> tuple[NDArray[np.float64], NDArray[np.intp
             f"{int(twice.sum())} rows repeat a task and worker (first: row {int(twice.argmax())}); keep one"
         )
     unit, tasks = pd.factorize(task)
-    if system is not None and not (isinstance(system, Mapping) or hasattr(system, "index")):
+    if system is not None and not hasattr(system, "items"):
         raise InputError(
             "with a long table give the system's scores by task: a dict or a Series with the task as index"
         )

@@ -146,7 +146,7 @@ def test_dsm_by_hand() -> None:
 def test_results_become_frames_json_and_html() -> None:
     found = m.fairness_analysis(H, S, ["<b>"] * 4 + G[4:])
     table = found.to_frame()
-    assert list(table.columns)[0] == "Overall score accuracy"
+    assert next(iter(table.columns)) == "Overall score accuracy"
     assert table.loc["r2_adj", "Overall score difference"] == found["osd"].value
     assert found.estimates_frame("osd").index[0] == "Intercept (<b>)"
     assert json.loads(json.dumps(found.to_dict()))["base"] == "<b>"

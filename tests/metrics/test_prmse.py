@@ -33,7 +33,7 @@ def test_uneven_ratings_by_hand() -> None:
 
 
 def test_the_overall_mean_is_that_of_all_ratings_not_of_the_first_rater() -> None:
-    # The page defines it by the first rater; with means of responses 1, 3 and ratings 2, 1 that would be another number.
+    # The page defines it by the first rater; here that would be another number.
     ratings = np.array([[0.0, 2.0], [3.0, np.nan]])
     # All ratings: mean 5/3; between 2 (1 - 5/3)^2 + (3 - 5/3)^2 = 8/3; given error 1: (8/3 - 1) / (3 - 5/3) = 1.25.
     assert m.true_score_variance(ratings, 1.0).value == pytest.approx(1.25)

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from hmc_crowd import metrics as m
 
 NONE = {"interval": "none"}
-settings.register_profile("metrics", max_examples=60, deadline=None)
-settings.load_profile("metrics")
+quick = settings(max_examples=60, deadline=None)
 
 whole = st.integers(0, 6)
 pairs = st.lists(st.tuples(whole, whole), min_size=2, max_size=40).map(lambda rows: np.array(rows, dtype=float).T)
@@ -28,11 +27,13 @@ def close(left: m.Metric, right: m.Metric, *, rel: float = 1e-9, tol: float = 1e
     return math.isclose(left.value, right.value, rel_tol=rel, abs_tol=tol)
 
 
+@quick
 @given(pairs)
 def test_qwk_equals_the_quadratic_kappa_on_whole_scores(pair) -> None:
     assert close(m.quadratic_weighted_kappa(*pair, **NONE), m.cohen_kappa(*pair, weights="quadratic", **NONE))
 
 
+@quick
 @given(pairs, st.sampled_from([None, "linear", "quadratic"]))
 def test_kappa_is_symmetric_and_shift_invariant(pair, weights) -> None:
     h, s = pair
@@ -42,6 +43,7 @@ def test_kappa_is_symmetric_and_shift_invariant(pair, weights) -> None:
     assert close(wanted, m.cohen_kappa(3 * h, 3 * s, weights=weights, **NONE))
 
 
+@quick
 @given(pairs)
 def test_two_labels_make_all_kappas_one(pair) -> None:
     h, s = pair % 2
@@ -50,6 +52,7 @@ def test_two_labels_make_all_kappas_one(pair) -> None:
     assert close(found[0], found[2])
 
 
+@quick
 @given(pairs, st.permutations(range(7)))
 def test_plain_kappa_and_agreement_do_not_see_names_of_labels(pair, names) -> None:
     renamed = np.array(names, dtype=float)[pair.astype(int)]
@@ -57,6 +60,7 @@ def test_plain_kappa_and_agreement_do_not_see_names_of_labels(pair, names) -> No
     assert m.exact_agreement(*pair, **NONE).value == m.exact_agreement(*renamed, **NONE).value
 
 
+@quick
 @given(pairs)
 def test_bounds(pair) -> None:
     for metric in (m.cohen_kappa, m.quadratic_weighted_kappa, m.pearson):
@@ -69,6 +73,7 @@ def test_bounds(pair) -> None:
     assert m.adjacent_agreement(*pair, tolerance=0, **NONE).value == exact
 
 
+@quick
 @given(pairs)
 def test_the_value_lies_inside_its_interval(pair) -> None:
     for metric in (m.exact_agreement, m.cohen_kappa, m.quadratic_weighted_kappa, m.pearson, m.r2, m.mean_squared_error):
@@ -77,6 +82,7 @@ def test_the_value_lies_inside_its_interval(pair) -> None:
             assert found.low - 1e-12 <= found.value <= found.high + 1e-12
 
 
+@quick
 @given(pairs, st.floats(0.1, 50), st.floats(-100, 100))
 def test_pearson_is_affine_invariant(pair, slope, shift) -> None:
     h, s = pair
@@ -84,6 +90,7 @@ def test_pearson_is_affine_invariant(pair, slope, shift) -> None:
     assert close(wanted, m.pearson(h, slope * s + shift, **NONE), rel=1e-7, tol=1e-7)
 
 
+@quick
 @given(pairs, st.randoms(use_true_random=False))
 def test_order_of_rows_does_not_matter(pair, random) -> None:
     order = list(range(pair.shape[1]))
@@ -92,6 +99,7 @@ def test_order_of_rows_does_not_matter(pair, random) -> None:
         assert close(metric(*pair), metric(*pair[:, order]), tol=1e-12)
 
 
+@quick
 @given(pairs)
 def test_squared_error_splits_into_its_parts(pair) -> None:
     h, s = pair
@@ -102,6 +110,7 @@ def test_squared_error_splits_into_its_parts(pair) -> None:
         assert m.r2(h, s, **NONE).value == pytest.approx(1 - mse / np.var(h))
 
 
+@quick
 @given(ratings)
 def test_prmse_of_two_raters_is_the_simple_formula(table) -> None:
     h1, h2, s = table[:, 0], table[:, 1], table[:, 2]
@@ -116,6 +125,7 @@ def test_prmse_of_two_raters_is_the_simple_formula(table) -> None:
     assert found.value == pytest.approx(1 - (((mean - s) ** 2).mean() - error / 2) / variance, abs=1e-9)
 
 
+@quick
 @given(ratings, st.permutations(range(3)))
 def test_prmse_does_not_see_the_order_of_raters_or_where_cells_are_missing(table, order) -> None:
     raters = table[:, :3].copy()
@@ -126,6 +136,7 @@ def test_prmse_does_not_see_the_order_of_raters_or_where_cells_are_missing(table
     assert close(wanted, m.prmse(pushed, table[:, 3], **NONE))
 
 
+@quick
 @given(ratings)
 def test_prmse_without_rater_error_is_1_minus_mse_over_variance(table) -> None:
     h, s = table[:, 0], table[:, 3]
@@ -137,6 +148,7 @@ def test_prmse_without_rater_error_is_1_minus_mse_over_variance(table) -> None:
     )
 
 
+@quick
 @given(pairs, st.lists(st.sampled_from("abc"), min_size=40, max_size=40))
 def test_group_differences_weighted_by_size_add_up_to_0(pair, names) -> None:
     h, s = pair
@@ -145,6 +157,7 @@ def test_group_differences_weighted_by_size_add_up_to_0(pair, names) -> None:
     assert sum(each.n * each.value for each in found.values()) == pytest.approx(0, abs=1e-9)
 
 
+@quick
 @given(pairs, st.lists(st.sampled_from("abc"), min_size=40, max_size=40))
 def test_the_base_group_changes_no_share_of_variance(pair, names) -> None:
     h, s = pair

@@ -210,5 +210,5 @@ def test_bad_arguments_are_named(frame, given, error, match: str) -> None:
 
 
 def test_nothing_to_evaluate_is_an_error_with_the_counts() -> None:
-    with pytest.raises(InputError, match="no response of 2 .*human score is zero"):
+    with pytest.raises(InputError, match=r"no response of 2 .*human score is zero"):
         m.score_report({"human": [0, 0], "system": [1, 2]})

@@ -1,11 +1,13 @@
-"""Worlds with known truth, to count how often an interval holds it."""
+"""How often does an interval hold the truth? Worlds with known truth, sampled again and again."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 
 from hmc_crowd import metrics as m
 
@@ -13,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
-
-World = "Callable[[int, np.random.Generator], tuple[Any, ...]]"
 
 
 @dataclass(frozen=True)
@@ -134,3 +134,91 @@ CASES = [
     Case("OSD", grouped, fairness("osd")),
     Case("CSD", grouped, fairness("csd")),
 ]
+
+
+def margin(runs: int, level: float = 0.95) -> float:
+    """Four standard errors of the simulation."""
+    return 4 * math.sqrt(level * (1 - level) / runs)
+
+
+QUICK = [
+    case
+    for case in CASES
+    if case.name
+    in {
+        "accuracy .85",
+        "kappa",
+        "kappa quadratic",
+        "QWK, continuous",
+        "Pearson r",
+        "PRMSE, all double",
+        "PRMSE, half double",
+        "MSE",
+        "DSM of a group",
+    }
+]
+
+
+@pytest.mark.parametrize("case", QUICK, ids=[case.name for case in QUICK])
+def test_coverage_at_200(case: Case) -> None:
+    runs = 300
+    assert abs(coverage(case, n=200, runs=runs) - 0.95) < margin(runs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_coverage_at_200_is_93_to_97(case: Case) -> None:
+    # 6,000 samples: the simulation's own standard error is .3%.
+    assert 0.93 <= coverage(case, n=200, runs=6000, seed=7) <= 0.97
+
+
+def answers(
+    workers: int, items: int, per: int | None, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Right or wrong answers with an ability of each worker and an ease of each item."""
+    ability, ease = rng.normal(0, 0.6, workers), rng.normal(0, 0.8, items)
+    if per is None:
+        worker, item = (each.ravel() for each in np.meshgrid(np.arange(workers), np.arange(items)))
+    else:
+        item = np.repeat(np.arange(items), per)
+        worker = rng.integers(0, workers, len(item))
+    right = rng.random(len(item)) < 1 / (1 + np.exp(-(1.2 + ability[worker] + ease[item])))
+    return right.astype(float), item, worker
+
+
+# The mean of logistic(1.2 + N(0, 1)): the two spreads of .6 and .8 add up to 1. By Gauss-Hermite.
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(60)
+SHARE = float((WEIGHTS / (1 + np.exp(-(1.2 + NODES)))).sum() / WEIGHTS.sum())
+
+
+def two_way(workers: int, items: int, per: int | None, runs: int, how: str = "auto") -> float:
+    rng = np.random.default_rng(3)
+    hits = 0
+    for _ in range(runs):
+        right, item, worker = answers(workers, items, per, rng)
+        found = m.mean_value(right, clusters={"item": item, "worker": worker}, interval=how, n_boot=300)
+        hits += found.low <= SHARE <= found.high
+    return hits / runs
+
+
+@pytest.mark.parametrize("per", [None, 3], ids=["all answer all", "3 answers"])
+def test_two_way_coverage_at_12_workers_and_500_items(per: int | None) -> None:
+    assert abs(two_way(12, 500, per, 300) - 0.95) < margin(300)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("per", [None, 3], ids=["all answer all", "3 answers"])
+@pytest.mark.parametrize(("workers", "items"), [(12, 500), (100, 1000)])
+def test_two_way_coverage_is_93_to_97(workers: int, items: int, per: int | None) -> None:
+    assert 0.93 <= two_way(workers, items, per, 3000 if per else 1500) <= 0.97
+
+
+def test_one_way_intervals_are_too_narrow_for_crossed_answers() -> None:
+    # What the two ways are for: clusters by item alone ignore that a dozen workers decide the share.
+    rng = np.random.default_rng(3)
+    hits = 0
+    for _ in range(150):
+        right, item, _ = answers(12, 500, None, rng)
+        found = m.mean_value(right, clusters=item)
+        hits += found.low <= SHARE <= found.high
+    assert hits / 150 < 0.7
