@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hmc_crowd._base.ids import digest
@@ -65,6 +65,7 @@ class CostSheet:
     currency: str
     dry_run: bool
     new_hits: int
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         total, reward = Money(self.total_minor, self.currency), Money(self.reward_minor, self.currency)
@@ -88,9 +89,10 @@ def publish(
     plan = context.latest_plan()
     with context.store.read() as tx:
         records = tx.work.hits(context.campaign_id, round=plan.round)
+    notes = _differences(records, request)
     if not records:
         records = _new_hits(context, plan.id, plan.round, request)
-    sheet = _cost_sheet(platform, records, plan.round, request)
+    sheet = replace(_cost_sheet(platform, records, plan.round, request), notes=notes)
     if request.dry_run:
         return sheet
     if request.budget_minor is None:
@@ -103,7 +105,16 @@ def publish(
         )
     _write_intents(context, platform, records, plan.round, request)
     new = _send(context, platform, plan.round, progress)
-    return CostSheet(**{**sheet.__dict__, "new_hits": new})
+    return replace(sheet, new_hits=new)
+
+
+def _differences(stored: list[HitRecord], request: PublishRequest) -> tuple[str, ...]:
+    """Say where the round's HITs, once written, differ from what is asked for now: they stay as they are."""
+    if request.pay_minor is not None and any(hit.pay_minor != request.pay_minor for hit in stored):
+        return (f"this round's HITs were written with another pay and keep it, not {request.pay_minor} minor units",)
+    if any(hit.redundancy > request.redundancy for hit in stored):
+        return (f"this round's HITs were written with another redundancy and keep it, not {request.redundancy}",)
+    return ()
 
 
 def _new_hits(context: Context, plan_id: int, round_: int, request: PublishRequest) -> list[HitRecord]:

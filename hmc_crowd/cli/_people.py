@@ -23,7 +23,7 @@ from hmc_crowd.cli._app import (
 from hmc_crowd.cli._arguments import count_or_share, read_money, read_pay
 from hmc_crowd.cli._facts import plan_facts, sheet_facts
 from hmc_crowd.cli._planning import Audit, MaxHuman, TradeOff
-from hmc_crowd.cli._show import busy, emit_json, facts, progress_bar, say, table
+from hmc_crowd.cli._show import busy, emit_json, facts, notes, progress_bar, say, table
 from hmc_crowd.errors import InputError
 
 Pay = Annotated[
@@ -98,6 +98,7 @@ def publish(
         emit_json(sheet)
         return
     facts(*sheet_facts(sheet))
+    notes(sheet.notes)
     if not yes:
         say(DRY)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from hmc_crowd._base.money import Money
+from hmc_crowd._base.money import parse_money
 from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.io._read import read_frame
 
@@ -45,9 +45,9 @@ class MTurkBatch:
         ``task, worker, label, aspect, started, submitted, seconds, submission, hit``; ``aspect`` is there only if a
         submission answers several questions. Times are aware UTC.
     submissions : pandas.DataFrame
-        One row each: ``submission, hit, worker, status, started, submitted, seconds, reward``, and of the worker
-        ``lifetime_approved, lifetime_judged, lifetime_rate`` and the same for ``days_30`` and ``days_7``. A rate is
-        missing where nothing was judged ('0% (0/0)').
+        One row each: ``submission, hit, worker, status, started, submitted, seconds, reward_minor`` (US cents), and of
+        the worker ``lifetime_approved, lifetime_judged, lifetime_rate`` and the same for ``days_30`` and ``days_7``. A
+        rate is missing where nothing was judged ('0% (0/0)').
     inputs : pandas.DataFrame
         What was shown: ``hit`` and the ``Input.*`` columns without their prefix, one row per HIT.
     rejected, empty : int
@@ -108,7 +108,9 @@ def read_mturk_batch(
     frame = loaded.frame.rename(columns=lambda name: str(name).strip())
     missing = [name for name in _NEEDED if name not in frame]
     if missing:
-        raise FrameError(f"{path} lacks the column {', '.join(missing)} of an MTurk batch file; download the results again")
+        raise FrameError(
+            f"{path} lacks the column {', '.join(missing)} of an MTurk batch file; download the results again"
+        )
     said = {str(n).removeprefix("Answer."): frame[n] for n in frame.columns if str(n).startswith("Answer.")}
     if not said:
         raise FrameError(f"{path} has no Answer.* column, so nobody has answered yet; download the results later")
@@ -135,13 +137,15 @@ def _submissions(frame: pd.DataFrame, loaded: Loaded) -> pd.DataFrame:
             "started": _times(frame, "AcceptTime", loaded),
             "submitted": _times(frame, "SubmitTime", loaded),
             "seconds": pd.to_numeric(_column(frame, "WorkTimeInSeconds"), errors="coerce"),
-            "reward": _column(frame, "Reward"),
+            "reward_minor": _rewards(_column(frame, "Reward")),
         }
     )
     for name in ("submission", "hit", "worker"):
         blank = given[name].isna() | given[name].str.strip().eq("")
         if blank.any():
-            raise FrameError(f"{loaded.where.name}: no {name} in {loaded.rows(blank.to_numpy(dtype=bool))}; download again")
+            raise FrameError(
+                f"{loaded.where.name}: no {name} in {loaded.rows(blank.to_numpy(dtype=bool))}; download again"
+            )
     twice = given["submission"].duplicated().to_numpy()
     if twice.any():
         raise FrameError(f"{loaded.where.name}: a submission stands twice, again in {loaded.rows(twice)}; keep one row")
@@ -152,6 +156,14 @@ def _submissions(frame: pd.DataFrame, loaded: Loaded) -> pd.DataFrame:
 
 def _column(frame: pd.DataFrame, name: str) -> pd.Series[Any]:
     return frame[name] if name in frame else pd.Series([""] * len(frame), dtype=object)
+
+
+def _rewards(cells: pd.Series[Any]) -> pd.Series[Any]:
+    """Return rewards in US cents, missing where the file has none."""
+    minor = [
+        parse_money(cell, currency="USD", name="Reward").minor if cell.strip() else None for cell in cells.fillna("")
+    ]
+    return pd.Series(minor, dtype="Int64")
 
 
 def _times(frame: pd.DataFrame, name: str, loaded: Loaded) -> pd.Series[Any]:
@@ -182,7 +194,9 @@ def _time(cell: str) -> datetime | None:
 
 def _rates(cells: pd.Series[Any], name: str, column: str, loaded: Loaded) -> pd.DataFrame:
     found = [_RATE.fullmatch(cell.strip()) for cell in cells.fillna("")]
-    wrong = np.array([match is None and bool(cell.strip()) for match, cell in zip(found, cells.fillna(""), strict=True)])
+    wrong = np.array(
+        [match is None and bool(cell.strip()) for match, cell in zip(found, cells.fillna(""), strict=True)]
+    )
     if wrong.any():
         raise FrameError(
             f"{loaded.where.name}: {column} is no rate such as '57% (12/21)': {loaded.rows(wrong, cells.tolist())}; "
@@ -196,10 +210,12 @@ def _rates(cells: pd.Series[Any], name: str, column: str, loaded: Loaded) -> pd.
 
 def _item_stem(inputs: list[str], item: str | None) -> str | None:
     """Return the name of the input that names the item, None where the HIT does."""
-    plain = {name for name in inputs} | {found[1] for name in inputs if (found := _NUMBERED.fullmatch(name))}
+    plain = set(inputs) | {found[1] for name in inputs if (found := _NUMBERED.fullmatch(name))}
     if item is not None:
         if item.removeprefix("Input.") not in plain:
-            raise InputError(f"item is {item!r}; choose one of the inputs {', '.join(sorted(plain)) or '(there are none)'}")
+            raise InputError(
+                f"item is {item!r}; choose one of the inputs {', '.join(sorted(plain)) or '(there are none)'}"
+            )
         return item.removeprefix("Input.")
     if len(inputs) == 1:
         return inputs[0]
@@ -238,7 +254,9 @@ def _task(stem: str | None, name: str, shown: pd.DataFrame, frame: pd.DataFrame,
         number = _NUMBERED.fullmatch(name)
         fits = [n for n in shown if (m := _NUMBERED.fullmatch(str(n))) and number and (m[1], m[2]) == (stem, number[2])]
         if not fits:
-            raise InputError(f"Answer.{name} has no input {stem!r} with its number; name another item, or rename the column")
+            raise InputError(
+                f"Answer.{name} has no input {stem!r} with its number; name another item, or rename the column"
+            )
         task = shown[fits[0]]
     blank = (task.isna() | task.str.strip().eq("")).to_numpy(dtype=bool)
     if blank.any():
@@ -259,9 +277,3 @@ def _long(
     order = ["task", "worker", "label", *(["aspect"] if several else []), *columns[1:]]
     left_out = 0 if keep_rejected else int(rejected.sum())
     return taken[order].reset_index(drop=True), left_out, int(empty.sum())
-
-
-def reward(cell: str) -> Money | None:
-    """Return a reward such as '$0.05'."""
-    del cell
-    return None

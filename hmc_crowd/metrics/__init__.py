@@ -14,7 +14,7 @@ from hmc_crowd.metrics._bradley_terry import BradleyTerry, bradley_terry
 from hmc_crowd.metrics._codes import bool_vector, label_codes
 from hmc_crowd.metrics._confidence import RiskCoverage, confidence_auc, risk_coverage, top_k_accuracy
 from hmc_crowd.metrics._fairness import fairness_analysis
-from hmc_crowd.metrics._fairness_result import FairnessAnalysis
+from hmc_crowd.metrics._fairness_result import FairnessAnalysis, GroupEffect
 from hmc_crowd.metrics._fleiss_gwet import (
     agreement_weights,
     brennan_prediger,
@@ -55,6 +55,7 @@ __all__ = [
     "CategoryTable",
     "Composite",
     "FairnessAnalysis",
+    "GroupEffect",
     "GroupMetrics",
     "LeaveOneOut",
     "MacroScores",

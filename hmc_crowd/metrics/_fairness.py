@@ -21,13 +21,12 @@ import numpy as np
 
 from hmc_crowd.errors import InputError
 from hmc_crowd.metrics._fairness_fit import GroupFit, explained_ends, fit_groups
-from hmc_crowd.metrics._fairness_result import FairnessAnalysis
+from hmc_crowd.metrics._fairness_result import FairnessAnalysis, GroupEffect
 from hmc_crowd.metrics._intervals import Ask, Interval, ask_for, no_interval, spread_interval
 from hmc_crowd.metrics._intervals_boot import bca_ends, counts_of_draws, multiway_ends
 from hmc_crowd.metrics._intervals_clusters import spread_of
-from hmc_crowd.metrics._result import Metric
 from hmc_crowd.metrics._scoring_smd import SMALL_GROUP, difference_of_standardized_means
-from hmc_crowd.metrics._validate import group_codes, score_pairs
+from hmc_crowd.metrics._validate import group_codes, named_or_given, score_pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +57,7 @@ def fairness_analysis(
     human, system : array of scores, shape (n,), or a frame
         As in `exact_agreement`.
     groups : array, shape (n,)
-        Subgroup of each response; responses without one are left out and counted.
+        Subgroup of each response, or a column's name beside a frame; responses without one are left out and counted.
     base : str, optional
         Group that the coefficients compare with; the largest if not given, of equal ones the first by name. It
         changes no share of variance and no p-value. The intercept of CSD stands at the most common human score.
@@ -69,8 +68,9 @@ def fairness_analysis(
     Returns
     -------
     FairnessAnalysis
-        ``osa, osd, csd``: metrics whose value is ``r2_adj``; ``details`` hold ``p_value, f, df_groups, df_resid, r2,
-        partial_eta2, r2_of_fit``. ``estimates``: coefficients by model. ``dsm``: difference of standardised means.
+        ``osa, osd, csd``: metrics whose value is ``r2_adj``, with ``p_value, r2, partial_eta2``; ``details`` hold
+        also ``f, df_groups, df_resid, r2_of_fit``. ``estimates``: coefficients by model. ``dsm``: difference of
+        standardised means.
 
     Raises
     ------
@@ -93,6 +93,7 @@ def fairness_analysis(
     pairs = score_pairs(human, system, clusters=clusters)
     if groups is None:
         raise InputError("groups is missing; give the subgroup of each response")
+    groups = named_or_given(human, groups)
     names, code = group_codes(groups, pairs.n if pairs.keep is None else len(pairs.keep))
     if base is not None and str(base) not in names:
         raise InputError(f"base is {base!r}, which is no group; the groups are {', '.join(names[:12])}")
@@ -151,17 +152,17 @@ class _Data:
 Row = dict[str, Any]
 
 
-def _question(key: str, data: _Data, order: list[str], ask: Ask) -> tuple[Metric, list[Row]]:
+def _question(key: str, data: _Data, order: list[str], ask: Ask) -> tuple[GroupEffect, list[Row]]:
     told: dict[str, Any] = {"name": NAMES[key], "n": len(data.human), "dropped": data.dropped, "level": ask.level}
     if len(data.human) < 2:
-        return Metric.undefined("fewer than two complete responses", **told), []
+        return GroupEffect.undefined("fewer than two complete responses", **told), []
     spot = {name: place for place, name in enumerate(order)}
     group = np.array([spot.get(name, 0) for name in data.names], dtype=np.intp)[data.code]
     y = data.quantity(key)
     levels = _levels(data.human) if key == "csd" else None
     if levels is not None and int(levels.max()) + 1 >= len(y):
         why = "every response has a human score of its own, which leaves nothing for the groups to explain (saturated)"
-        return Metric.undefined(why, **told), []
+        return GroupEffect.undefined(why, **told), []
     biggest = max(float(np.abs(data.human).max()), float(np.abs(data.system).max()))
     noise = 4e-16 * biggest * (2 * float(np.abs(data.system - data.human).max()) if key == "osa" else 1.0)
     fit = fit_groups(y, group, order, levels, noise=noise)
@@ -169,17 +170,20 @@ def _question(key: str, data: _Data, order: list[str], ask: Ask) -> tuple[Metric
     details = _details(fit, reason)
     rows = _estimates(fit, ask.level)
     if reason:
-        return Metric.undefined(reason, **told, details=details), rows
+        return GroupEffect.undefined(reason, **told, details=details), rows
     warnings: tuple[str, ...] = ()
     if fit.nothing_left:
         warnings = (
             "the human score explains the whole error; the groups explain none of it, and p is 1 by convention",
         )
-        return Metric(
+        return GroupEffect(
             0.0, **told, method="no interval: nothing left to explain", warnings=warnings, details=details
         ), rows
     found = _interval(fit, y, group, levels, data.ways, ask)
-    return Metric(fit.r2_adj(), **told, **found.fields(), details=details), rows
+    fields = found.fields()
+    if data.ways:
+        fields["warnings"] = (*found.warnings, "the p-value takes responses as independent; the interval does not")
+    return GroupEffect(fit.r2_adj(), **told, **fields, details=details), rows
 
 
 def _levels(human: NDArray[np.float64]) -> NDArray[np.intp]:

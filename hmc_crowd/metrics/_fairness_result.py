@@ -7,15 +7,16 @@ from html import escape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from hmc_crowd.metrics._result import Metric
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pandas as pd
 
-    from hmc_crowd.metrics._result import Metric
     from hmc_crowd.metrics._scoring_groups import GroupMetrics
 
-__all__ = ["FairnessAnalysis"]
+__all__ = ["FairnessAnalysis", "GroupEffect"]
 
 HEADS = {
     "osa": "Overall score accuracy",
@@ -25,12 +26,48 @@ HEADS = {
 
 
 @dataclass(frozen=True, eq=False)
+class GroupEffect(Metric):
+    """A share of variance that groups explain: a `Metric` whose value is the adjusted R2, with names for its parts.
+
+    Examples
+    --------
+    >>> effect = GroupEffect(0.648, details={"p_value": 0.0098, "r2": 0.698, "partial_eta2": 0.698})
+    >>> effect.r2_adj, effect.p_value
+    (0.648, 0.0098)
+    """
+
+    @property
+    def r2_adj(self) -> float | None:
+        """The value under its name: adjusted R2 as a fraction, or a difference of two."""
+        return self.value
+
+    @property
+    def p_value(self) -> float | None:
+        """Significance by the F test of nested models; None where undefined."""
+        return self._part("p_value")
+
+    @property
+    def r2(self) -> float | None:
+        """Plain R2 that the groups add."""
+        return self._part("r2")
+
+    @property
+    def partial_eta2(self) -> float | None:
+        """Share of what the human score leaves (all, for OSA and OSD) that the groups explain, in [0, 1]."""
+        return self._part("partial_eta2")
+
+    def _part(self, name: str) -> float | None:
+        value = self.details.get(name)
+        return None if value is None else float(value)
+
+
+@dataclass(frozen=True, eq=False)
 class FairnessAnalysis:
     """Shares of error variance that subgroups explain. Frozen.
 
     Parameters
     ----------
-    osa, osd, csd : Metric
+    osa, osd, csd : GroupEffect
         Value: adjusted R2 as a fraction; see `fairness_analysis`.
     dsm : GroupMetrics
         Difference of standardised means by group.
@@ -45,9 +82,9 @@ class FairnessAnalysis:
         Groups with fewer than 10 responses.
     """
 
-    osa: Metric
-    osd: Metric
-    csd: Metric
+    osa: GroupEffect
+    osd: GroupEffect
+    csd: GroupEffect
     dsm: GroupMetrics
     base: str
     counts: Mapping[str, int]

@@ -92,12 +92,13 @@ def fleiss_kappa(
     Returns
     -------
     Metric
-        ``n`` counts ratings; ``details`` hold ``agreement, chance, units, se``. Undefined with a reason if no unit
+        ``n`` counts ratings; ``details`` hold ``agreement, chance, units, se, se_published``. Undefined with a reason if no unit
         has two ratings, or only one label occurs.
 
     Notes
     -----
-    statsmodels needs equal numbers of ratings and answers NaN for one label; irrCAC divides by 0 there.
+    statsmodels needs equal numbers of ratings and answers NaN for one label; irrCAC divides by 0 there. Its standard
+    error (``se_published``) is too large where many units have one rating; ``se`` and the interval are not.
 
     Examples
     --------
@@ -315,6 +316,7 @@ def _coefficient(
         "units": int(rated.sum()),
         "categories": tuple(read.labels),
         "se": spread_of(found.influence, ways).variance ** 0.5,
+        "se_published": spread_of(found.published, ways).variance ** 0.5,
     }
     return Metric(found.value, **{**made.fields(), "assumptions": assumes}, details=details, **common)
 
@@ -325,6 +327,7 @@ class _Found:
     agreement: float
     chance: float
     influence: NDArray[np.float64]  # of each rated unit, shape (rated units,)
+    published: NDArray[np.float64]  # the same by Gwet's formula
 
 
 def _by_unit(read: Ratings, weights: NDArray[np.float64], kind: Chance) -> _Found | None:
@@ -352,10 +355,14 @@ def _by_unit(read: Ratings, weights: NDArray[np.float64], kind: Chance) -> _Foun
     if 1.0 - chance <= 1e-15:
         return None
     value = (agreement - chance) / (1.0 - chance)
-    scores = units / paired.sum() * np.where(paired, agreeing - chance, 0.0) / (1.0 - chance)
+    weight = units / paired.sum() * paired
     # How the unit moves chance, twice over: chance is quadratic in the shares.
-    linear = scores - 2.0 * (1.0 - value) * (lean - chance) / (1.0 - chance)
-    return _Found(value, agreement, chance, (linear - value) / units)
+    moved = 2.0 * (1.0 - value) * (lean - chance) / (1.0 - chance)
+    scores = weight * (agreeing - chance) / (1.0 - chance)
+    # p_a is a mean over paired units only, so their number varies, too; the published formula takes `value` off every
+    # unit, which is the same when all are paired and too wide when many are not.
+    influence = (scores - weight * value - moved) / units
+    return _Found(value, agreement, chance, influence, (scores - value - moved) / units)
 
 
 def _conger(read: Ratings, rated: NDArray[np.bool_], weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:

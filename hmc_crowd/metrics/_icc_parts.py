@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["Components", "components", "group_interval"]
 
 _DENSE_SIDE = 2_000
+# Up to so many cells of units x raters the table of who rated what is written out.
+_DENSE_CELLS = 2_000_000
 _GROUPS = 40
 # With so many units per group each group speaks for itself: one pass instead of forty.
 _LARGE_GROUP = 500
@@ -161,32 +163,57 @@ def _unit_and_rater(
     c: NDArray[np.intp],
 ) -> tuple[float, int]:
     """Return the residual sum of squares of unit + rater, and the number of connected parts of the design."""
+    if len(c) > len(m):
+        unit, rater, m, c = rater, unit, c, m
+    if len(m) * len(c) <= _DENSE_CELLS:
+        cells = np.bincount(unit * len(c) + rater, minlength=len(m) * len(c)).reshape(len(m), len(c))
+        return _reduced(unit, rater, y, m, c.astype(np.float64), cells.T @ (cells / m[:, None]))
+    return _sparse(unit, rater, y, m, c)
+
+
+def _sparse(
+    unit: NDArray[np.intp],
+    rater: NDArray[np.intp],
+    y: NDArray[np.float64],
+    m: NDArray[np.intp],
+    c: NDArray[np.intp],
+) -> tuple[float, int]:
     from scipy.sparse import csr_array, hstack
     from scipy.sparse.csgraph import connected_components
     from scipy.sparse.linalg import lsmr
 
-    if len(c) > len(m):
-        unit, rater, m, c = rater, unit, c, m
     rows = np.arange(len(y))
     one = np.ones(len(y))
     by_unit = csr_array((one, (rows, unit)), shape=(len(y), len(m)))
     by_rater = csr_array((one, (rows, rater)), shape=(len(y), len(c)))
-    meet = (by_unit.T @ by_rater).tocsr()
-    links = csr_array((one, (unit, rater + len(m))), shape=(len(m) + len(c),) * 2)
-    parts = int(connected_components(links, directed=False)[0])
     if len(c) > _DENSE_SIDE:
+        links = csr_array((one, (unit, rater + len(m))), shape=(len(m) + len(c),) * 2)
+        parts = int(connected_components(links, directed=False)[0])
         solved = lsmr(hstack([by_unit, by_rater]).tocsr(), y, atol=1e-12, btol=1e-12, maxiter=10_000)
         return float(solved[3]) ** 2, parts
-    mean = np.bincount(unit, weights=y) / m
-    rest = y - mean[unit]
+    meet = (by_unit.T @ by_rater).tocsr()
     scaled = csr_array((meet.data / np.repeat(m, np.diff(meet.indptr)), meet.indices, meet.indptr), shape=meet.shape)
-    system = np.diag(c.astype(np.float64)) - (meet.T @ scaled).toarray()
-    effect = np.linalg.lstsq(system, np.bincount(rater, weights=rest), rcond=1e-10)[0]
+    return _reduced(unit, rater, y, m, c.astype(np.float64), (meet.T @ scaled).toarray())
+
+
+def _reduced(
+    unit: NDArray[np.intp],
+    rater: NDArray[np.intp],
+    y: NDArray[np.float64],
+    m: NDArray[np.intp],
+    c: NDArray[np.float64],
+    met: NDArray[np.float64],
+) -> tuple[float, int]:
+    """Solve for the raters with the units swept out; each connected part leaves one direction open."""
+    rest = y - (np.bincount(unit, weights=y) / m)[unit]
+    values, vectors = np.linalg.eigh(np.diag(c) - met)
+    known = values > 1e-9 * max(float(c.max()), 1.0)
+    right = vectors[:, known].T @ np.bincount(rater, weights=rest)
+    effect = vectors[:, known] @ (right / values[known])
     # The unit's own level is fitted anew around the raters it met.
-    fitted = effect[rater]
-    rest = y - fitted
+    rest = y - effect[rater]
     rest = rest - (np.bincount(unit, weights=rest) / m)[unit]
-    return float(rest @ rest), parts
+    return float(rest @ rest), int((~known).sum())
 
 
 def group_interval(

@@ -8,7 +8,6 @@ table path counts them in N, which gives a plausible wrong number.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ import numpy as np
 
 from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.metrics._intervals_clusters import Way, cluster_ways
-from hmc_crowd.metrics._validate import as_column, as_scores, is_frame
+from hmc_crowd.metrics._validate import as_column, as_scores, column_names, is_frame
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,7 +71,7 @@ def read_ratings(human: Any, system: Any = None, *, need_system: bool, clusters:
     InputError
         Three dimensions, unequal lengths, a long table without scores of the system by task.
     """
-    if is_frame(human) and {"task", "worker"} <= set(human):
+    if is_frame(human) and {"task", "worker"} <= set(column_names(human)):
         flat, unit, n, system = _long(human, system)
         bad = ("rating is infinite or not a number", int(np.count_nonzero(~np.isfinite(flat) & ~np.isnan(flat))))
     else:
@@ -113,7 +112,7 @@ def _usable(
 def _matrix(human: Any) -> tuple[NDArray[np.float64], tuple[str, int]]:
     """Return ratings (responses, raters), NaN where there is none."""
     if is_frame(human):
-        names = list(human) if isinstance(human, Mapping) else list(human.columns)
+        names = column_names(human) if not hasattr(human, "iloc") else list(human.columns)
         if not names:
             raise InputError("human has no rater; give a column of ratings per rater")
         columns = [as_scores(human[name], name=f"rater {name}") for name in names]
@@ -140,10 +139,10 @@ def _long(frame: Any, system: Any) -> tuple[NDArray[np.float64], NDArray[np.intp
     """Return ratings, the response of each, how many responses, and the system's score of each."""
     import pandas as pd
 
-    names = {str(each) for each in frame}
+    names = column_names(frame)
     value = next((name for name in VALUES if name in names), None)
     if value is None:
-        raise FrameError(f"a long table needs a column score (or label) beside task and worker; it has {sorted(names)}")
+        raise FrameError(f"a long table needs a column score (or label) beside task and worker; it has {names}")
     task, worker = np.asarray(as_column(frame, "task")), np.asarray(as_column(frame, "worker"))
     scores, odd = as_scores(as_column(frame, value), name=value)
     if odd is not None:

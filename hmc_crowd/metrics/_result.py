@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from typing import Self
+
     import pandas as pd
 
 __all__ = ["Metric", "metrics_frame"]
@@ -95,7 +97,7 @@ class Metric:
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         # A read-only mapping cannot be pickled; the constructor makes it anew.
         plain = {**self.__dict__, "dropped": dict(self.dropped), "details": dict(self.details)}
-        return _rebuild, (plain,)
+        return _rebuild, (type(self), plain)
 
     def __float__(self) -> float:
         return math.nan if self.value is None else self.value
@@ -163,7 +165,7 @@ class Metric:
         return replace(self, **changes)
 
     @classmethod
-    def undefined(cls, reason: str, *, name: str = "metric", n: int = 0, **more: Any) -> Metric:
+    def undefined(cls, reason: str, *, name: str = "metric", n: int = 0, **more: Any) -> Self:
         """Return a metric without a value.
 
         Examples
@@ -204,8 +206,8 @@ def metrics_frame(metrics: Mapping[str, Metric] | list[Metric] | tuple[Metric, .
     return pd.DataFrame(rows, columns=columns)
 
 
-def _rebuild(fields: dict[str, Any]) -> Metric:
-    return Metric(**fields)
+def _rebuild(kind: type[Metric], fields: dict[str, Any]) -> Metric:
+    return kind(**fields)
 
 
 def _number(value: Any) -> float | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hmc_crowd.metrics._intervals_clusters import Way, cluster_ways
-from hmc_crowd.metrics._validate import as_scores, is_frame
+from hmc_crowd.metrics._validate import as_scores, column_names, is_frame, named_or_given
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,10 +34,10 @@ class LabelPairs:
 def nominal_pairs(human: Any, system: Any, *, clusters: Any = None) -> LabelPairs | None:
     """Return pairs of labels, or None if the columns are scores (or unequal, or frames without text columns)."""
     if is_frame(human):
-        names = {str(each) for each in human}
-        if not {"human", "system"} <= names:
+        if not {"human", "system"} <= set(column_names(human)):
             return None
-        human, system = human["human"], human["system"]
+        clusters = named_or_given(human, clusters)
+        human, system = human["human"], human[system if isinstance(system, str) else "system"]
     left, right = _words(human), _words(system)
     if left is None or right is None or len(left) != len(right):
         return None

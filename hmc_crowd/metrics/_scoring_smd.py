@@ -22,7 +22,7 @@ from hmc_crowd.metrics._intervals_moments import Rows, pivot_of, take_totals
 from hmc_crowd.metrics._result import Metric
 from hmc_crowd.metrics._scoring_centred import RELATIVE
 from hmc_crowd.metrics._scoring_groups import GroupMetrics
-from hmc_crowd.metrics._validate import Pairs, group_codes, score_pairs
+from hmc_crowd.metrics._validate import Pairs, group_codes, named_or_given, score_pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -127,7 +127,8 @@ def difference_of_standardized_means(
     human, system, clusters, level, interval, rng, n_boot
         As in `exact_agreement`.
     groups : array, shape (n,)
-        The group of each response; where it is missing the response still counts in the means and sds of all.
+        The group of each response (or a column's name, beside a frame); where it is missing the response still
+        counts in the means and sds of all.
 
     Returns
     -------
@@ -152,7 +153,7 @@ def difference_of_standardized_means(
     length = len(pairs.keep) if pairs.keep is not None else pairs.n
     if groups is None:
         raise InputError("groups is missing; give the group of each response")
-    names, code = group_codes(groups, length)
+    names, code = group_codes(named_or_given(human, groups), length)
     code = code if pairs.keep is None else code[pairs.keep]
     told: dict[str, Any] = {"name": "DSM", "dropped": dict(pairs.dropped), "level": ask.level}
     lost = int(np.count_nonzero(code < 0))

@@ -19,7 +19,16 @@ from hmc_crowd.metrics._intervals_clusters import Way, cluster_ways
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Pairs", "as_column", "as_scores", "group_codes", "is_frame", "score_pairs"]
+__all__ = [
+    "Pairs",
+    "as_column",
+    "as_scores",
+    "column_names",
+    "group_codes",
+    "is_frame",
+    "named_or_given",
+    "score_pairs",
+]
 
 LONG = ("task", "worker")
 _MISSING = {"", "nan", "none", "na", "null", "<na>"}
@@ -56,9 +65,25 @@ def is_frame(values: Any) -> bool:
     return isinstance(values, Mapping) or (hasattr(values, "columns") and hasattr(values, "__getitem__"))
 
 
+def column_names(frame: Any) -> list[str]:
+    """Return the names of a table's columns; iterating a polars frame would give the columns themselves."""
+    return [str(each) for each in (frame if isinstance(frame, Mapping) else frame.columns)]
+
+
+def named_or_given(frame: Any, values: Any) -> Any:
+    """Return a column where a name is given beside a table (or a tuple of names), and anything else as it is."""
+    if not is_frame(frame) or not {"human", "system"} <= set(column_names(frame)):
+        return values
+    if isinstance(values, str):
+        return as_column(frame, values)
+    if isinstance(values, tuple) and values and all(isinstance(each, str) for each in values):
+        return {name: as_column(frame, name) for name in values}
+    return values
+
+
 def as_column(frame: Any, name: str) -> Any:
     """Return a column of a table, or name the columns that there are."""
-    names = [str(each) for each in (frame if isinstance(frame, Mapping) else frame.columns)]
+    names = column_names(frame)
     if name not in names:
         raise FrameError(f"the frame has no column {name!r}; it has {', '.join(names[:12]) or 'none'}")
     return frame[name]
@@ -105,7 +130,7 @@ def score_pairs(human: Any, system: Any = None, *, clusters: Any = None) -> Pair
         A frame has columns ``human`` and ``system``; or is long (``task, worker`` and ``score`` or ``label``), and
         then `system` names the worker that plays the system and one other worker is the human.
     system : array of scores (n,), or a worker's name; optional with a frame
-    clusters : see `cluster_ways`
+    clusters : see `cluster_ways`; beside a frame also the name of a column, or a tuple of two
         One value per row of the input; per common task for long input.
 
     Raises
@@ -113,6 +138,7 @@ def score_pairs(human: Any, system: Any = None, *, clusters: Any = None) -> Pair
     InputError
         Lengths differ, or a column is not one-dimensional.
     """
+    clusters = named_or_given(human, clusters)
     if is_frame(human):
         human, system = _from_frame(human, system)
     elif system is None:
@@ -148,7 +174,7 @@ def _complete(
 
 
 def _from_frame(frame: Any, system: Any) -> tuple[Any, Any]:
-    names = {str(each) for each in (frame if isinstance(frame, Mapping) else frame.columns)}
+    names = set(column_names(frame))
     if {"human", "system"} <= names and (system is None or isinstance(system, str)):
         return as_column(frame, "human"), as_column(frame, system or "system")
     if not set(LONG) <= names:

@@ -36,7 +36,9 @@ def one_batch(rng: np.random.Generator, n: int) -> bool:
     first = decide(units(confidence, share), np.zeros(n, dtype=np.int8), request(0.2, n // 6), rng)
     # Wrong audited items become cheap, so the next plan gives them to people and the old audit looks clean.
     share = np.where(first.audited & wrong, 0.0, share + 0.3)
-    before = np.where(first.to_people, Before.PEOPLE, np.where(first.audited, Before.AUDIT, Before.FREE)).astype(np.int8)
+    before = np.where(first.to_people, Before.PEOPLE, np.where(first.audited, Before.AUDIT, Before.FREE)).astype(
+        np.int8
+    )
     second = decide(units(confidence, share), before, request(0.4, n // 6), rng)
     audited_wrong = int((second.audited & wrong).sum())
     bound = certify_batch(n, int(second.to_people.sum()), int(second.audited.sum()), audited_wrong)
@@ -56,7 +58,9 @@ def test_an_unchanged_plan_keeps_its_audit_and_tops_it_up(rng: np.random.Generat
     n = 200
     batch = units(rng.uniform(0.6, 1.0, n), rng.uniform(0.0, 0.3, n))
     first = decide(batch, np.zeros(n, dtype=np.int8), request(0.3, 20), rng)
-    before = np.where(first.to_people, Before.PEOPLE, np.where(first.audited, Before.AUDIT, Before.FREE)).astype(np.int8)
+    before = np.where(first.to_people, Before.PEOPLE, np.where(first.audited, Before.AUDIT, Before.FREE)).astype(
+        np.int8
+    )
     second = decide(batch, before, request(0.3, 30), rng)
     assert (second.to_people == first.to_people).all()
     assert (second.audited >= first.audited).all()
@@ -67,7 +71,9 @@ def test_a_changed_plan_hands_the_old_audit_to_people_outside_the_cap(rng: np.ra
     n = 200
     batch = units(rng.uniform(0.6, 1.0, n), rng.uniform(0.0, 0.1, n))
     first = decide(batch, np.zeros(n, dtype=np.int8), request(0.1, 20), rng)
-    before = np.where(first.to_people, Before.PEOPLE, np.where(first.audited, Before.AUDIT, Before.FREE)).astype(np.int8)
+    before = np.where(first.to_people, Before.PEOPLE, np.where(first.audited, Before.AUDIT, Before.FREE)).astype(
+        np.int8
+    )
     second = decide(batch, before, request(0.2, 20), rng)
     assert second.to_people[first.audited].all()
     assert not (second.audited & first.audited).any()

@@ -341,8 +341,20 @@ def test_a_plan_keeps_within_hours_and_money(start: Start) -> None:
     tight = campaign.plan(trade_off=0.1, max_human=None, audit=10, max_human_s=limit, redundancy=3)
     assert tight.human_s * 3 <= limit
     assert tight.people < free.people
-    assert "bind" in " ".join(tight.notes)
+    assert "limited by" in " ".join(tight.notes)
     with pytest.raises(InputError, match="too little"):
         campaign.plan(trade_off=0.1, audit=10, max_human_s=1.0)
     with pytest.raises(InputError, match="pay_per_hour_minor"):
         campaign.plan(max_money_minor=100)
+
+
+def test_published_hits_keep_their_pay_and_the_sheet_says_so(
+    start: Start, workplace: Any, wanted: dict, spend: dict
+) -> None:
+    campaign = start()
+    campaign.plan(**wanted)
+    first = campaign.publish(workplace, redundancy=3, pay_minor=200, budget_minor=100_000, dry_run=False)
+    again = campaign.publish(workplace, redundancy=3, pay_minor=300, budget_minor=100_000, dry_run=False)
+    assert again.total_minor == first.total_minor
+    assert "keep it" in again.notes[0]
+    assert first.notes == ()

@@ -55,7 +55,11 @@ def ratings(
         size = len(shares)
         true = rng.choice(size, n, p=shares)[:, None]
         wrong = rng.random((n, raters)) < error
-        other = np.clip(true + rng.choice([-1, 1], (n, raters)), 0, size - 1) if near else rng.integers(0, size, (n, raters))
+        other = (
+            np.clip(true + rng.choice([-1, 1], (n, raters)), 0, size - 1)
+            if near
+            else rng.integers(0, size, (n, raters))
+        )
         table = np.where(wrong, other, true) + 1.0
         table[rng.random(table.shape) < holes] = np.nan
         return (table,)

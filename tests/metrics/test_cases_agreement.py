@@ -73,7 +73,7 @@ def test_chance_corrected_coefficients_and_their_errors(case: str, name: str, we
     assert found.value == pytest.approx(expected["value"], rel=1e-9, abs=1e-12)
     assert found.details["agreement"] == pytest.approx(expected["pa"], rel=1e-9, abs=1e-12)
     assert found.details["chance"] == pytest.approx(expected["pe"], rel=1e-9, abs=1e-12)
-    assert found.details["se"] == pytest.approx(expected["se"], rel=1e-9, abs=1e-12)
+    assert found.details["se_published"] == pytest.approx(expected["se"], rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["fleiss", "bp", "conger"])

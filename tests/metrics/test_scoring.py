@@ -164,6 +164,21 @@ def test_a_polars_frame_is_read() -> None:
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"human": [1, 2, None], "system": [1.0, 2.0, 3.0]})
     assert m.exact_agreement(frame).value == 1.0
+    texts = polars.DataFrame({"human": ["a", "b"], "system": ["a", "c"]})
+    assert m.exact_agreement(texts).value == 0.5
+    assert m.prmse(polars.DataFrame({"a": [1, 2, 5], "b": [2, 2, 4]}), [1, 2, 5]).n == 3
+    long = polars.DataFrame({"task": [1, 1, 2, 2], "worker": ["x", "y"] * 2, "score": [1, 2, 4, 4]})
+    assert m.prmse(long, {1: 1, 2: 4}).n == 2
+
+
+def test_columns_may_be_named_beside_a_frame() -> None:
+    frame = pd.DataFrame({"human": [1, 2, 3, 4], "system": [1, 2, 3, 5], "g": list("aabb"), "w": list("xyxy")})
+    by_name = m.difference_of_standardized_means(frame, groups="g", clusters="w")["a"]
+    assert by_name.low == m.difference_of_standardized_means(frame, groups=frame["g"], clusters=frame["w"])["a"].low
+    two = m.quadratic_weighted_kappa(frame, clusters=("g", "w"))
+    assert "two-way clusters 2 x 2" in two.method
+    with pytest.raises(FrameError, match="no column 'h'"):
+        m.fairness_analysis(frame, groups="h")
 
 
 def test_a_long_table_with_three_workers_needs_a_choice() -> None:

@@ -1,4 +1,4 @@
-"""The control plane under ``/_ctl/``: time, participants, faults, and what the stand-in saw. For tests and demos only."""
+"""The control plane under ``/_ctl/``, for tests and demos only: time, participants, faults, what was seen."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Routes of submissions and bonuses: whatever moves money."""
 
+# ruff: noqa: TC001 because FastAPI reads the annotations at run time
+
 from __future__ import annotations
 
 from datetime import timedelta
@@ -63,7 +65,7 @@ def _submissions(router: APIRouter, world: World) -> None:
     @router.post("/submissions/{identity}/request-return/")
     def ask(identity: str, body: ReturnRequest) -> dict[str, Any]:
         with world.lock:
-            row = detail_row(world, request_return(world, identity))
+            row = detail_row(world, request_return(world, identity, body.request_return_reasons))
         return {key: row[key] for key in ("id", "status", "participant", "return_requested")}
 
 

@@ -1,5 +1,7 @@
 """Routes of workspaces, projects and studies."""
 
+# ruff: noqa: TC001 because FastAPI reads the annotations at run time
+
 from __future__ import annotations
 
 from typing import Annotated, Any

@@ -145,10 +145,11 @@ def bulk_approve(world: World, ids: Iterable[str]) -> None:
     pass_time(world)
 
 
-def request_return(world: World, submission_id: str) -> SubmissionRecord:
+def request_return(world: World, submission_id: str, reasons: list[str]) -> SubmissionRecord:
     """Note that the participant was asked to return."""
     record = world.submission(submission_id)
     record.return_requested = record.return_requested or world.now()
+    record.message = "; ".join(reasons)
     return record
 
 

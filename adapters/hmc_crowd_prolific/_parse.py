@@ -1,0 +1,64 @@
+"""Reading what Prolific sends: tolerant of new fields and words, strict about what money depends on."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from hmc_crowd._base.clock import as_utc
+from hmc_crowd.errors import InputError, PlatformError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["identity", "moment", "rows", "text", "whole"]
+
+
+def identity(row: Mapping[str, Any], *names: str) -> str:
+    """Return the first of these fields that is there, as a string that must not be empty."""
+    for name in names:
+        value = row.get(name)
+        if isinstance(value, str) and value:
+            return value
+    raise PlatformError(
+        f"Prolific's answer has no {' or '.join(names)}; it has {sorted(row)[:8]}: look whether its API has changed"
+    )
+
+
+def text(row: Mapping[str, Any], name: str) -> str | None:
+    """Return a string, or None where it is absent or empty."""
+    value = row.get(name)
+    return value if isinstance(value, str) and value else None
+
+
+def whole(row: Mapping[str, Any], name: str, default: int | None = None) -> int:
+    """Return an integer; a fraction in a field of minor units would be a misunderstanding about money."""
+    value = row.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+        raise PlatformError(f"Prolific's answer has {name} = {value!r}, where a whole number was expected")
+    return int(value)
+
+
+def moment(row: Mapping[str, Any], name: str) -> datetime | None:
+    """Return an aware UTC time, or None where it is absent; a time without a zone is taken as UTC."""
+    value = text(row, name)
+    if value is None:
+        return None
+    try:
+        found = datetime.fromisoformat(value)
+        return as_utc(found if found.tzinfo else datetime.fromisoformat(f"{value}+00:00"), name=name)
+    except (ValueError, InputError):
+        raise PlatformError(f"Prolific's answer has {name} = {value[:40]!r}, which is no time") from None
+
+
+def rows(answer: Any) -> list[dict[str, Any]]:
+    """Return the rows of a list answer; a bare object counts as one row, as some documents show it."""
+    if isinstance(answer, list):
+        found = answer
+    elif isinstance(answer, dict):
+        found = answer.get("results", [answer] if answer else [])
+    else:
+        found = None
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise PlatformError(f"Prolific answered {str(answer)[:80]!r} where a list of objects was expected")
+    return found
