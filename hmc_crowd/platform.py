@@ -19,7 +19,7 @@ from hmc_crowd._base.money import Money, round_half_up
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
 __all__ = [
@@ -29,6 +29,8 @@ __all__ = [
     "Hit",
     "HitItem",
     "Platform",
+    "Recruiter",
+    "Recruitment",
     "Rehearsal",
     "RemoteAnswer",
     "RemoteHit",
@@ -270,6 +272,89 @@ class Rehearsal(Protocol):
 
     def rehearse(self, crowd: Any, *, max_submissions: int | None = None) -> int:
         """Let a simulated crowd (`hmc_crowd.simulation.Crowd`) take the open places; return the submissions made."""
+        ...
+
+
+@dataclass(frozen=True)
+class Recruitment:
+    """People asked for together, for many HITs that our own pages show.
+
+    Platforms that recruit for a study with many places (Prolific) limit the launching of many small ones. Which HIT a
+    worker gets is decided by our pages when he arrives, so the platform knows places, not HITs.
+
+    Parameters
+    ----------
+    key : str
+        Natural key, as of a HIT.
+    places : int
+        Submissions wanted in all.
+    pay_minor, currency : int, str
+        What each of them earns.
+    expected_s : float
+        How long one takes, for the estimate that workers see and the least pay per hour.
+    per_worker : int, default 1
+        Most submissions of one worker: not more than there are different HITs.
+    is_sensitive : bool, default False
+        Whether an item is flagged as sensitive: then workers must be warned before.
+    """
+
+    key: str
+    title: str
+    description: str
+    places: int
+    pay_minor: int
+    currency: str
+    expected_s: float
+    time_limit_s: int = 3600
+    per_worker: int = 1
+    is_sensitive: bool = False
+
+    @classmethod
+    def for_hits(cls, key: str, hits: Sequence[Hit], *, expected_s: float, is_sensitive: bool = False) -> Recruitment:
+        """Ask for people for these HITs: a place for every submission wanted, each worker at most once per HIT.
+
+        Raises
+        ------
+        InputError
+            There is none, or their pay differs: recruit for each pay by itself.
+
+        Examples
+        --------
+        >>> question = HitItem("i1", "label", "d1", 1, "Hello.", labels=("fine", "rude"))
+        >>> hits = [Hit(key, "Judge", "", (question,), 3, pay_minor=200, currency="USD") for key in ("a", "b")]
+        >>> order = Recruitment.for_hits("round-1", hits, expected_s=600)
+        >>> order.places, order.per_worker
+        (6, 2)
+        """
+        if not hits:
+            raise InputError("hits is empty; give the HITs that people are needed for")
+        pays = sorted({(hit.pay_minor, hit.currency) for hit in hits})
+        if len(pays) > 1:
+            raise InputError(f"the HITs pay {pays}; people recruited together are paid the same, so split by pay")
+        return cls(
+            key=key,
+            title=hits[0].title,
+            description=hits[0].description,
+            places=sum(hit.redundancy for hit in hits),
+            pay_minor=hits[0].pay_minor,
+            currency=hits[0].currency,
+            expected_s=expected_s,
+            time_limit_s=max(hit.time_limit_s for hit in hits),
+            per_worker=len(hits),
+            is_sensitive=is_sensitive,
+        )
+
+
+@runtime_checkable
+class Recruiter(Protocol):
+    """A platform that finds people for many HITs at once; `find`, `submissions` and `expire` then speak of the study."""
+
+    def recruit(self, order: Recruitment) -> RemoteHit:
+        """Ask for people once: repeating it with the same key returns what exists."""
+        ...
+
+    def set_places(self, hit_id: str, places: int, *, reopen: bool = False) -> RemoteHit:
+        """Raise the places to an absolute number, computed from the campaign's own database."""
         ...
 
 

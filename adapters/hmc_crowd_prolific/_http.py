@@ -118,13 +118,30 @@ class Http:
         """Read; sent again while that may help."""
         return self._repeat("GET", path, params=params).data
 
-    def again(self, method: str, path: str, body: Mapping[str, Any], *, money: bool = False) -> Any:
-        """Write what may be written twice; one such call about money at a time."""
+    def ask(self, path: str, body: Mapping[str, Any]) -> Any:
+        """Ask a question by POST that changes nothing: allowed in every mode, sent again like reading."""
+        return self._repeat("POST", path, body=body).data
+
+    def again(
+        self, method: str, path: str, body: Mapping[str, Any], *, money: bool = False, text_ok: bool = False
+    ) -> Any:
+        """Write what may be written twice; one such call about money at a time.
+
+        ``text_ok`` takes a good answer that is no JSON: its text does not matter.
+        """
         self._require_writes(method, path)
         with self._money if money else nullcontext():
-            return self._repeat(method, path, body=body).data
+            return self._repeat(method, path, body=body, text_ok=text_ok).data
 
-    def once(self, method: str, path: str, body: Mapping[str, Any] | None = None, *, money: bool = False) -> Reply:
+    def once(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        money: bool = False,
+        text_ok: bool = False,
+    ) -> Reply:
         """Write what must not be written twice: one attempt, whatever happens.
 
         Raises
@@ -138,7 +155,7 @@ class Http:
         """
         self._require_writes(method, path)
         with self._money if money else nullcontext():
-            found = self._exchange(method, path, body=body)
+            found = self._exchange(method, path, body=body, text_ok=text_ok)
         if isinstance(found, Reply):
             return found
         if found.is_final:
@@ -151,20 +168,33 @@ class Http:
         )
 
     def _repeat(
-        self, method: str, path: str, *, params: Mapping[str, str | int] | None = None, body: Any = None
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, str | int] | None = None,
+        body: Any = None,
+        text_ok: bool = False,
     ) -> Reply:
-        number, reason = 0, ""
+        tried, reason = 0, ""
         for number in self.pace.attempts():
-            found = self._exchange(method, path, params=params, body=body)
+            tried = number
+            found = self._exchange(method, path, params=params, body=body, text_ok=text_ok)
             if isinstance(found, Reply):
                 return found
             if found.is_final:
                 raise PlatformError(found.reason)
             reason = found.reason
-        raise PlatformUnavailableError(f"{reason}; gave up after {number} attempts, try again later")
+        raise PlatformUnavailableError(f"{reason}; gave up after {tried} attempts, try again later")
 
     def _exchange(
-        self, method: str, path: str, *, params: Mapping[str, str | int] | None = None, body: Any = None
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, str | int] | None = None,
+        body: Any = None,
+        text_ok: bool = False,
     ) -> Reply | _Failure:
         what = f"{method} {shown_path(path)}"
         limit = self._transport.limit(self.pace.exchange_s) if isinstance(self._transport, DeadlineTransport) else None
@@ -179,9 +209,9 @@ class Http:
             return _Failure(f"Prolific's answer to {what} is larger than {_LARGEST:,} bytes", sent=True, is_final=True)
         _LOG.debug("%s: %s", what, response.status_code)
         self._note_skew(response)
-        return self._judge(what, response, raw)
+        return self._judge(what, response, raw, text_ok=text_ok)
 
-    def _judge(self, what: str, response: httpx.Response, raw: bytes) -> Reply | _Failure:
+    def _judge(self, what: str, response: httpx.Response, raw: bytes, *, text_ok: bool) -> Reply | _Failure:
         status = response.status_code
         if status >= 400:
             reason = f"Prolific answered {status} to {what}: {error_text(raw, secret=self._token) or 'no text'}"
@@ -189,7 +219,7 @@ class Http:
         if status >= 300:
             reason = f"Prolific answered {what} with a redirect ({status}), which is not followed; check the address"
             return _Failure(reason, sent=True, is_final=True, status=status)
-        if not raw.strip():
+        if text_ok or not raw.strip():
             return Reply(None, response.headers)
         try:
             return Reply(json.loads(raw), response.headers)

@@ -69,14 +69,15 @@ def all_rows(
     """
     held: dict[str, dict[str, Any]] = {}
     for scan in range(_MOST_SCANS):
-        before, count, number = len(held), 0, 0
-        for number, (found, stated) in enumerate(pages(http, path, params), start=1):
+        before, count, read = len(held), 0, 0
+        for found, stated in pages(http, path, params):
+            read += 1
             held.update((identity(row, "id"), row) for row in found)
             count = max(count, stated or 0)
         least = max(count, expected() if expected is not None else 0)
         # A list on one page cannot drift; a longer one must bring nothing new when it is read again.
         is_stable = len(held) == before and scan > 0
-        if len(held) >= least and (number == 1 or is_stable):
+        if len(held) >= least and (read == 1 or is_stable):
             return list(held.values())
     raise PlatformUnavailableError(
         f"Prolific's list {path} changed in each of {_MOST_SCANS} scans ({len(held):,} rows); try again later"

@@ -51,12 +51,12 @@ def minor_of(text: str) -> int:
 
 
 def bonus_csv(rows: Sequence[tuple[str, int]]) -> str:
-    """Return the CSV of (submission or participant id, minor units) rows, every line ended by a newline.
+    r"""Return the CSV of (submission or participant id, minor units) rows, every line ended by a newline.
 
     Examples
     --------
     >>> bonus_csv([("60ab", 150), ("60ac", 30)])
-    '60ab,1.50\\n60ac,0.30\\n'
+    '60ab,1.50\n60ac,0.30\n'
     """
     return "".join(f"{who},{major_text(minor)}\n" for who, minor in rows)
 

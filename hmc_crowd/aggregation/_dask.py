@@ -161,7 +161,8 @@ class _DaskSession:
         self, client: Any, blocks: list[Any], *, kernel: str, n_tasks: int, order: NDArray[np.intp] | None = None
     ) -> None:
         distributed = require("distributed", extra="dask", purpose="engine='dask'")
-        distributed.wait(blocks)
+        with client.as_current():
+            distributed.wait(blocks)
         self.n_tasks = n_tasks
         self._client = client
         self._blocks = blocks

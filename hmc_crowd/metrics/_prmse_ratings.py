@@ -15,7 +15,7 @@ import numpy as np
 
 from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.metrics._intervals_clusters import Way, cluster_ways
-from hmc_crowd.metrics._validate import as_column, as_scores, column_names, is_frame
+from hmc_crowd.metrics._validate import as_array, as_column, as_scores, column_names, is_frame
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -121,7 +121,7 @@ def _matrix(human: Any) -> tuple[NDArray[np.float64], tuple[str, int]]:
             raise InputError(f"the raters differ in length ({told}); use None or NaN where a response was not rated")
         matrix, odd = np.column_stack([column for column, _ in columns]), [each for _, each in columns]
     else:
-        array = np.asarray(human) if not isinstance(human, np.ma.MaskedArray) else human
+        array = human if isinstance(human, np.ma.MaskedArray) else as_array(human, name="human")
         if array.ndim == 1:
             values, one = as_scores(array, name="human")
             matrix, odd = values[:, None], [one]

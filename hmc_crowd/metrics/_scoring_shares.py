@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hmc_crowd._base.checks import first_rows
 from hmc_crowd.errors import InputError
 from hmc_crowd.metrics._influence import Spread, share_interval
 from hmc_crowd.metrics._intervals import Ask, Interval, ask_for, no_interval, smooth_interval, wilson_interval
@@ -20,7 +21,7 @@ from hmc_crowd.metrics._intervals_clusters import Way, spread_of
 from hmc_crowd.metrics._intervals_moments import Rows, take_totals
 from hmc_crowd.metrics._result import Metric
 from hmc_crowd.metrics._scoring_labels import nominal_pairs
-from hmc_crowd.metrics._validate import score_pairs
+from hmc_crowd.metrics._validate import as_scores, score_pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -162,7 +163,10 @@ def mean_value(
     mean 0.7500 [0.0103, 0.9988] (95%, n = 4; 1 warning)
     """
     ask = ask_for(level, interval, rng, n_boot)
-    pairs = score_pairs(values, np.zeros(len(np.asarray(values))), clusters=clusters)
+    scores, odd = as_scores(values, name="values")
+    if odd is not None:
+        raise InputError(f"values must hold numbers: {first_rows(odd, np.asarray(values))}; correct or drop these rows")
+    pairs = score_pairs(scores, np.zeros(len(scores)), clusters=clusters)
     dropped = {reason.replace("human score", "value"): rows for reason, rows in pairs.dropped.items()}
     told: dict[str, Any] = {"name": "mean", "dropped": dropped, "level": ask.level}
     numbers = pairs.human

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Pairs",
+    "as_array",
     "as_column",
     "as_scores",
     "column_names",
@@ -89,6 +90,14 @@ def as_column(frame: Any, name: str) -> Any:
     return frame[name]
 
 
+def as_array(values: Any, *, name: str) -> NDArray[Any]:
+    """Return an array, or say that the rows differ in length."""
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{name} is no table of numbers: {error}; use None where a score is missing") from None
+
+
 def as_scores(values: Any, *, name: str) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]:
     """Read scores, NaN where missing; the second result marks entries that are no numbers (None if there are none).
 
@@ -99,7 +108,7 @@ def as_scores(values: Any, *, name: str) -> tuple[NDArray[np.float64], NDArray[n
     """
     if isinstance(values, np.ma.MaskedArray):
         values = np.where(np.ma.getmaskarray(values), np.nan, values.data.astype(np.float64))
-    array = np.asarray(values)
+    array = as_array(values, name=name)
     if array.ndim != 1:
         raise InputError(f"{name} has shape {array.shape}; give one score per response, shape (n,)")
     if array.dtype.kind in "fiub":

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from hmc_crowd import metrics as m
+from hmc_crowd.errors import InputError
 from hmc_crowd.metrics._intervals_clusters import cluster_ways, spread_of
 from hmc_crowd.metrics._intervals_moments import Rows, gradient, take_totals
 
@@ -21,6 +22,14 @@ def test_mean_interval_is_students() -> None:
     # 1 2 3 4: mean 2.5, sd 1.29099, se .645497, t(3) 3.182446.
     found = m.mean_value([1.0, 2.0, 3.0, 4.0])
     assert found.low == pytest.approx(2.5 - 3.182446 * 0.6454972, rel=1e-6)
+
+
+def test_mean_value_leaves_out_missing_values_and_refuses_words() -> None:
+    found = m.mean_value([1, 0, None, 1])
+    assert (found.value, dict(found.dropped)) == (2 / 3, {"value is missing": 1})
+    assert m.mean_value([None, None]).reason == "no complete pair of scores"
+    with pytest.raises(InputError, match=r"values must hold numbers: row 1 \(x\)"):
+        m.mean_value([1, "x"])
 
 
 def test_clusters_of_one_row_change_nothing() -> None:

@@ -102,6 +102,7 @@ def test_a_given_error_variance_of_0_is_a_value() -> None:
         (lambda: m.prmse(np.zeros((2, 2, 2)), [1, 2]), InputError, r"human has shape \(2, 2, 2\)"),
         (lambda: m.prmse({"a": [1, 2], "b": [1]}, [1, 2]), InputError, "differ in length"),
         (lambda: m.prmse({}, [1, 2]), InputError, "no rater"),
+        (lambda: m.prmse([[1, 2], [3]], [1, 2]), InputError, "human is no table of numbers"),
         (lambda: m.prmse({"task": [1], "worker": [1]}, [1]), FrameError, "column score"),
         (lambda: m.prmse({"task": [1], "worker": [1], "score": [1]}, [1]), InputError, "by task"),
         (lambda: m.prmse({"task": [1], "worker": ["a"], "score": [1]}, "m"), InputError, "no row has that worker"),

@@ -14,6 +14,7 @@ from hmc_crowd_local._tables_mturk import ACCOUNT, ASSIGNMENT, HIT_TYPE, LIVE, M
 from hmc_crowd_local.mturk_api._problems import TurkError, does_not_exist
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from hmc_crowd._base.ids import IdSource
@@ -24,7 +25,7 @@ __all__ = ["Call", "amount", "counts_of", "funds", "hold", "minor", "require_fun
 
 @dataclass
 class Call:
-    """One request of an account inside its transaction; ``events`` are told to subscribers once it is committed."""
+    """One request of an account inside its transaction; ``events`` and ``outbox`` are sent once it is committed."""
 
     connection: sa.Connection
     now: datetime
@@ -33,6 +34,7 @@ class Call:
     ids: IdSource
     secret: bytes
     events: list[tuple[str, str, str, str | None]] = field(default_factory=list)
+    outbox: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = field(default_factory=list)
 
     def new_id(self) -> str:
         """Return a new id of the form that the model asks for."""

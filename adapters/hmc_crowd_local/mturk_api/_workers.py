@@ -109,9 +109,8 @@ def update_notification_settings(call: Call, request: Mapping[str, Any]) -> dict
 def send_test_event_notification(call: Call, request: Mapping[str, Any]) -> dict[str, Any]:
     """Answer SendTestEventNotification."""
     _check_notification(call, request["Notification"])
-    if call.settings.deliver is not None:
-        message = event_message(call.new_id(), call.account_id, request["TestEventType"], call.now)
-        call.settings.deliver(request["Notification"], message)
+    message = event_message(call.new_id(), call.account_id, request["TestEventType"], call.now)
+    call.outbox.append((request["Notification"], message))
     return {}
 
 
