@@ -272,6 +272,11 @@ class Campaign:
         )
         return _plan.make_plan(self._context, request)
 
+    def plan_differs(self, asked: dict[str, Any]) -> bool:
+        """Say whether arguments of `plan` ask for something else than the newest plan was made with."""
+        made_from = self._context.latest_plan().header["made_from"]
+        return any(name in made_from and made_from[name] != value for name, value in asked.items())
+
     def publish(
         self,
         platform: Platform | str = "local",

@@ -49,9 +49,10 @@ class EffortEstimate:
     notes: tuple[str, ...]
 
     def __str__(self) -> str:
+        total = f"{self.total_s / 3600:.1f} h" if self.total_s >= 3600 else f"{self.total_s / 60:.1f} min"
         return (
-            f"{self.items:,} items in {self.groups:,} groups: {self.total_s / 3600:.1f} h of one person, median "
-            f"{self.median_item_s:.1f} s an item, by {self.model}"
+            f"{self.items:,} item{'s' * (self.items != 1)} in {self.groups:,} group{'s' * (self.groups != 1)}: "
+            f"{total} of one person, median {self.median_item_s:.1f} s an item, by {self.model}"
         )
 
 

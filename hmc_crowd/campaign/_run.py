@@ -57,9 +57,10 @@ def run(
     _evaluate(campaign, method)
     for number in range(max_rounds):
         status = campaign.status()
-        if status.satisfied and not status.open_places:
+        asks_more = number == 0 and status.satisfied and campaign.plan_differs(plan)
+        if status.satisfied and not asks_more:
             return _result(campaign, "satisfied")
-        if status.next_step in {"items", "predictions", "effort", "plan"}:
+        if asks_more or status.next_step in {"items", "predictions", "effort", "plan"}:
             if not status.effort_given:
                 campaign.estimate_effort()
             say("planning", number + 1, max_rounds)

@@ -92,8 +92,8 @@ def fleiss_kappa(
     Returns
     -------
     Metric
-        ``n`` counts ratings; ``details`` hold ``agreement, chance, units, se, se_published``. Undefined with a reason if no unit
-        has two ratings, or only one label occurs.
+        ``n`` counts ratings; ``details`` hold ``agreement, chance, units, se, se_published``. Undefined with a reason
+        if no unit has two ratings, or only one label occurs.
 
     Notes
     -----

@@ -20,7 +20,7 @@ import pandas as pd
 
 from hmc_crowd.aggregation import DawidSkene, MajorityVote
 from hmc_crowd.aggregation._codes import encode
-from hmc_crowd.aggregation._em import make_blocks, map_blocks_serially
+from hmc_crowd.aggregation._em import make_blocks
 from hmc_crowd.aggregation._prior import prior_counts
 from hmc_crowd.aggregation._start import first_tables
 

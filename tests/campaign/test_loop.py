@@ -358,3 +358,15 @@ def test_published_hits_keep_their_pay_and_the_sheet_says_so(
     assert again.total_minor == first.total_minor
     assert "keep it" in again.notes[0]
     assert first.notes == ()
+
+
+def test_run_goes_on_when_more_is_asked_than_before(
+    start: Start, workplace: Any, crowd: Any, wanted: dict, spend: dict
+) -> None:
+    campaign = start()
+    campaign.run(workplace, crowd=crowd, plan=wanted, publish=spend)
+    same = campaign.run(workplace, crowd=crowd, plan=wanted, publish=spend)
+    more = campaign.run(workplace, crowd=crowd, plan={**wanted, "max_human": 0.7}, publish=spend)
+    assert same.rounds == 1
+    assert (more.state, more.rounds) == ("satisfied", 2)
+    assert more.human_share > same.human_share

@@ -1,4 +1,4 @@
-"""Worlds with known truth for agreement, preference, reliability and inference, to count how often intervals hold it."""
+"""Worlds with known truth for agreement, preference, reliability and inference, to count how often it is covered."""
 
 from __future__ import annotations
 
