@@ -62,8 +62,8 @@ class DaskEngine:
     Notes
     -----
     ``fit`` then also takes the path of a Parquet file, or of a folder of them that every Dask worker can read, or a
-    Dask frame; each file is a partition. What needs the answers themselves in this process (weights, strata, intervals
-    of worker accuracy) is not computed for them. An iteration costs some tens of milliseconds beside the arithmetic, so
+    Dask frame; each file is a partition. What needs the answers themselves in this process (weights, strata) cannot be
+    had for them. An iteration costs some tens of milliseconds beside the arithmetic, so
     below some 10^7 answers one process is quicker.
 
     Raises
@@ -193,6 +193,12 @@ class _DaskSession:
         found: NDArray[np.float64] = np.concatenate(self._client.gather(futures))
         return found if self._order is None else found[self._order]
 
+    def moments(self) -> NDArray[np.float64]:
+        """Compute the sums of q and q squared with the last step's tables."""
+        found = self._client.gather([self._submit(_moments, group, self._tables) for group in self._groups])
+        total: NDArray[np.float64] = np.sum(found, axis=0)
+        return total
+
     def _submit(self, work: Any, group: list[Any], *shared: Any) -> Any:
         # Blocks of a group lie on one Dask worker, so the task goes there; it may go elsewhere if that one is lost.
         return self._client.submit(work, self._kernel, *shared, *group, pure=False)
@@ -305,6 +311,12 @@ def _posterior(kernel: str, tables: Tables, block: Block) -> NDArray[np.float64]
     session = LocalEngine(kernel, threads=1).open([block])
     session.step(tables)
     return session.posterior()
+
+
+def _moments(kernel: str, tables: Tables, *blocks: Block) -> NDArray[np.float64]:
+    session = LocalEngine(kernel, threads=1).open(blocks)
+    session.step(tables)
+    return session.moments()
 
 
 def _added(results: Sequence[tuple[Sums, NDArray[np.float64] | None]]) -> tuple[Sums, NDArray[np.float64] | None]:

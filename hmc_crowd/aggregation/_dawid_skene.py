@@ -27,7 +27,7 @@ from hmc_crowd.aggregation._em import EmFit, Progress, Sums, Tables, expectation
 from hmc_crowd.aggregation._engine import Engine, EngineName, engine_of
 from hmc_crowd.aggregation._history import WorkerHistory, past_counts
 from hmc_crowd.aggregation._prior import prior_counts, prior_strength
-from hmc_crowd.aggregation._skills import accuracy_of, accuracy_of_coded, spammer_score
+from hmc_crowd.aggregation._skills import accuracy_of, accuracy_of_moments, spammer_score
 from hmc_crowd.aggregation._start import first_tables, tables_from
 from hmc_crowd.aggregation._strata import by_stratum, strata_of
 from hmc_crowd.aggregation._vote_base import worker_frame
@@ -248,7 +248,9 @@ class DawidSkene(CategoricalAggregator):
             fit = self._fit_strata(coded, fit, votes or votes_of(coded), strata_of(strata, answers, coded.tasks))
         self._publish(coded, fit.posterior)
         found = (
-            accuracy_of_coded(coded, fit.posterior, past=past) if votes is None else accuracy_of(votes, fit.posterior)
+            accuracy_of_moments(coded.worker_answers, session.moments(), past=past)
+            if votes is None
+            else accuracy_of(votes, fit.posterior)
         )
         self._publish_workers(coded, fit, found)
         return self

@@ -146,6 +146,10 @@ class Session(Protocol):
         """Return the posteriors (n_tasks, K) of the last step, in the order of the tasks."""
         ...
 
+    def moments(self) -> NDArray[np.float64]:
+        """Return, by worker, the sums of q and of q squared, q an answer's probability of being right, (2, n_workers)."""
+        ...
+
 
 @dataclass(frozen=True)
 class EmFit:

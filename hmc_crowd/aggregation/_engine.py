@@ -17,7 +17,7 @@ import numpy as np
 from hmc_crowd.aggregation._codes import encode
 from hmc_crowd.aggregation._em import Sums, count_answers, expect, make_blocks, share_posteriors
 from hmc_crowd.aggregation._jit import compiled, has_numba
-from hmc_crowd.aggregation._kernels import make_start, make_step, step_two
+from hmc_crowd.aggregation._kernels import make_start, make_step, moments, step_two
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -133,6 +133,7 @@ class _LocalSession:
         self.blocks = blocks
         self.n_tasks = sum(block.n_tasks for block in blocks)
         self._n_labels = blocks[0].n_labels
+        self._n_workers = blocks[0].n_workers
         self._n_cells = blocks[0].n_workers * blocks[0].n_labels
         self._has_gold = any(bool((block.gold >= 0).any()) for block in blocks)
 
@@ -171,6 +172,15 @@ class _NumpySession(_LocalSession):
             room[:] = posterior
             sums.add(count_answers(block, room, log_likelihood=log_likelihood))
         return sums
+
+    def moments(self) -> NDArray[np.float64]:
+        total = np.zeros((2, self._n_workers))
+        for block, room in zip(self.blocks, self._rooms, strict=True):
+            worker, label = np.divmod(block.cell.astype(np.intp), block.n_labels)
+            q = room[np.repeat(np.arange(block.n_tasks), np.diff(block.starts)), label]
+            total[0] += np.bincount(worker, weights=q, minlength=self._n_workers)
+            total[1] += np.bincount(worker, weights=q * q, minlength=self._n_workers)
+        return total
 
 
 class _NumbaSession(_LocalSession):
@@ -213,6 +223,19 @@ class _NumbaSession(_LocalSession):
         total = self._zero()
         for sums in self._map(one):
             total.add(sums)
+        return total
+
+    def moments(self) -> NDArray[np.float64]:
+        work = compiled(moments)
+
+        def one(number: int) -> NDArray[np.float64]:
+            block, mine = self.blocks[number], np.zeros((2, self._n_workers))
+            work(block.starts, block.cell, self._rooms[number], mine[0], mine[1])
+            return mine
+
+        total = np.zeros((2, self._n_workers))
+        for mine in self._map(one):
+            total += mine
         return total
 
     def _map(self, one: Callable[[int], Any]) -> Iterable[Any]:

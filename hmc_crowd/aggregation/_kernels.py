@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["make_start", "make_step", "step_two"]
+__all__ = ["make_start", "make_step", "moments", "step_two"]
 
 _SPLIT = float(2**20 + 1)
 _LARGE = 1e250
@@ -164,3 +164,15 @@ def make_start(n_labels: int) -> Callable[..., None]:
                     known[cell[i], gold[t]] += 1.0
 
     return start
+
+
+def moments(
+    starts: Any, cell: Any, posterior: Any, right: NDArray[np.float64], squares: NDArray[np.float64]
+) -> None:
+    """Add each answer's probability of being right, and its square, to its worker's place in ``right``, ``squares``."""
+    k = posterior.shape[1]
+    for t in range(len(posterior)):
+        for i in range(starts[t], starts[t + 1]):
+            q = posterior[t, cell[i] % k]
+            right[cell[i] // k] += q
+            squares[cell[i] // k] += q * q

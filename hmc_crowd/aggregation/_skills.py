@@ -22,10 +22,9 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hmc_crowd.aggregation._codes import CodedAnswers
     from hmc_crowd.aggregation._votes import Votes
 
-__all__ = ["Accuracy", "accuracy_from", "accuracy_of", "accuracy_of_coded", "spammer_score"]
+__all__ = ["Accuracy", "accuracy_from", "accuracy_of", "accuracy_of_moments", "spammer_score"]
 
 
 @dataclass(frozen=True)
@@ -45,33 +44,19 @@ def accuracy_of(votes: Votes, posterior: NDArray[np.float64], *, level: float = 
     return accuracy_from(votes.answered, votes.by_worker(q), votes.by_worker(q * (1 - q)), level=level)
 
 
-def accuracy_of_coded(
-    coded: CodedAnswers,
-    posterior: NDArray[np.float64],
+def accuracy_of_moments(
+    n: NDArray[np.intp],
+    moments: NDArray[np.float64],
     *,
     past: NDArray[np.float64] | None = None,
     level: float = 0.95,
-    chunk: int = 1 << 20,
 ) -> Accuracy:
-    """Return the same from coded answers, in chunks, so that memory does not follow the number of answers."""
-    k, n_workers = len(coded.labels), len(coded.workers)
-    if len(coded.cell) == 0:  # the answers live on other machines
-        unknown = np.full(n_workers, np.nan)
-        return Accuracy(unknown, unknown, unknown, unknown, unknown)
-    n, right, unsure = np.zeros(n_workers), np.zeros(n_workers), np.zeros(n_workers)
-    starts = np.asarray(coded.starts, dtype=np.int64)
-    for low in range(0, len(coded.cell), chunk):
-        cell = np.asarray(coded.cell[low : low + chunk], dtype=np.int64)
-        worker, label = np.divmod(cell, k)
-        task = np.searchsorted(starts, np.arange(low, low + len(cell)), side="right") - 1
-        q = posterior[task, label]
-        n += np.bincount(worker, minlength=n_workers)
-        right += np.bincount(worker, weights=q, minlength=n_workers)
-        unsure += np.bincount(worker, weights=q * (1 - q), minlength=n_workers)
+    """Return the same from answers ``n`` per worker and an engine's sums of q and q squared, (2, n_workers)."""
+    answered, right = n.astype(np.float64), moments[0].copy()
     if past is not None:
-        n += past.sum(axis=(1, 2))
+        answered += past.sum(axis=(1, 2))
         right += np.einsum("wkk->w", past)
-    return accuracy_from(n, right, unsure, level=level)
+    return accuracy_from(answered, right, np.maximum(moments[0] - moments[1], 0.0), level=level)
 
 
 def accuracy_from(

@@ -151,7 +151,8 @@ def quote(
     answers_s = (float(times[order[:people]].sum()) + audit_s) * redundancy
     reward = _whole_minor(answers_s * per_second)
     fee = _whole_minor(answers_s * per_second * (1 + fee_share)) - reward
-    submissions = math.ceil(answers_s / (target_minutes * 60))
+    # Each HIT is done by as many different people as an item needs answers.
+    submissions = redundancy * math.ceil(answers_s / redundancy / (target_minutes * 60))
     expected = _expected(confidence, machine_accuracy, order, people, audited, level)
     return Quote(
         platform=platform,
@@ -164,7 +165,7 @@ def quote(
         audit_items=audited,
         hours=answers_s / 3600,
         submissions=submissions,
-        people_at_least=min(redundancy, submissions),
+        people_at_least=redundancy if submissions else 0,
         reward_minor=reward,
         fee_minor=fee,
         total_minor=reward + fee,

@@ -83,31 +83,30 @@ class Totals:
 
 def take_totals(rows: Rows, *, products: bool) -> Totals:
     """Add up features, and their products if asked, in one pass."""
-    sums = np.zeros(rows.width)
-    gram = np.zeros((rows.width, rows.width)) if products else None
-    buffer = np.ones((rows.width, min(BLOCK, max(rows.n, 1))))
+    width = rows.width
+    first = [0.0] * width
+    upper = [[0.0] * width for _ in range(width)]
+    buffer = np.ones((width, min(BLOCK, max(rows.n, 1))))
+    add = np.add.reduce
     for start in range(0, rows.n, BLOCK):
-        stop = min(start + BLOCK, rows.n)
-        out = buffer[:, : stop - start]
-        rows.fill(slice(start, stop), out)
-        if gram is None:
-            sums[1:] += out[1:].sum(axis=1)
-        else:
-            _add_products(gram, out)
-    # The first feature is 1, so its products are the sums.
-    if gram is not None:
-        sums = gram[0].copy()
+        size = min(BLOCK, rows.n - start)
+        out = buffer if size == buffer.shape[1] else buffer[:, :size]
+        rows.fill(slice(start, start + size), out)
+        columns = list(out)
+        for left in range(1, width):
+            first[left] += float(add(columns[left]))
+            if products:
+                # Single dot products: twice as quick as one matrix product of so few, so long rows.
+                for right in range(left, width):
+                    upper[left][right] += float(columns[left] @ columns[right])
+    sums = np.array(first)
     sums[0] = rows.n
+    if not products:
+        return Totals(sums, None)
+    gram = np.array(upper)
+    gram += np.triu(gram, 1).T
+    gram[0] = gram[:, 0] = sums
     return Totals(sums, gram)
-
-
-def _add_products(gram: NDArray[np.float64], out: NDArray[np.float64]) -> None:
-    # Single dot products: twice as quick as one matrix product of so few, so long rows.
-    gram[0, 0] += out.shape[1]
-    for left in range(1, len(out)):
-        gram[0, left] = gram[left, 0] = gram[0, left] + out[left].sum()
-        for right in range(left, len(out)):
-            gram[left, right] = gram[right, left] = gram[left, right] + out[left] @ out[right]
 
 
 def pivot_of(values: NDArray[np.float64]) -> float:

@@ -196,7 +196,8 @@ def _best_factor(
     of_y, of_f, of_rest = w * (y - centre), w * (f - centre), w_rest * (rest - centre)
     both = np.concatenate([of_f, of_rest])
     spread = float(both.var(ddof=1)) if len(both) > 1 else 0.0
-    if not spread > 0.0:
+    # A machine that always says the same leaves rounding error, not spread.
+    if float(np.ptp(both)) <= 1e-12 * max(1.0, float(np.abs(both).max())):
         return 0.0
     shared = float(((of_y - of_y.mean()) * (of_f - of_f.mean())).mean())
     return shared / ((1.0 + n / big) * spread)

@@ -64,6 +64,11 @@ class LabelRepository(Repository):
         bulk_insert(self._session, Label, table, conflict="replace")
         return len(table)
 
+    def withdraw(self, campaign: int, items: Iterable[str], *, aspect: str) -> int:
+        """Take back the labels of items in every round: nothing that counts supports them any more. Return how many."""
+        which = (Label.campaign_id == campaign, Label.aspect == aspect, self._session.among(Label.item, list(items)))
+        return self._session.run(sa.delete(Label.table()).where(*which))
+
     def read(
         self,
         campaign: int,
@@ -109,7 +114,7 @@ class LabelRepository(Repository):
         return to_pandas(fetch(self._session, query, {each.name: each.type for each in columns}), columns)
 
     def save_certificate(self, campaign: int, round: int, certificate: dict[str, Any]) -> None:
-        """Append a certificate; the same one for the same round again changes nothing."""
+        """Append a certificate; the same one for the same round again is kept once, as the newest."""
         row = {
             "campaign_id": campaign,
             "round": round,
@@ -117,6 +122,14 @@ class LabelRepository(Repository):
             "content_hash": digest(to_json(certificate, name="certificate")),
             "created_at": self._session.now(),
         }
+        newest = sa.select(Certificate.content_hash).where(Certificate.campaign_id == campaign, Certificate.round == round)
+        last = self._session.connection.execute(newest.order_by(Certificate.id.desc()).limit(1)).scalar()
+        if last == row["content_hash"]:
+            return
+        # The bound that counts is the last one computed, also where the same was computed before another.
+        same = (Certificate.campaign_id == campaign, Certificate.round == round)
+        same_content = Certificate.content_hash == row["content_hash"]
+        self._session.run(sa.delete(Certificate.table()).where(*same, same_content))
         self._session.run(self._session.insert(Certificate).values(row).on_conflict_do_nothing())
 
     def certificates(self, campaign: int) -> list[dict[str, Any]]:

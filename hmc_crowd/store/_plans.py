@@ -46,6 +46,9 @@ class PlanRepository(Repository):
     def save(self, campaign: int, round: int, header: dict[str, Any], frame: Any) -> PlanRecord:
         """Store a plan; the same header and rows for the same round again give the stored plan.
 
+        Where another plan of the round came in between, the plan stored again is the latest from then on, under a new
+        id: the last one asked for is the one that counts.
+
         Parameters
         ----------
         campaign, round : int
@@ -69,9 +72,11 @@ class PlanRepository(Repository):
             )
         hashed = content_hash(table, header=to_json(header, name="header"))
         known = self._find(Plan.campaign_id == campaign, Plan.round == round, Plan.content_hash == hashed)
-        if known:
+        if known and known[0] == self.latest(campaign, round):
             return known[0]
         path = None
+        if known:
+            self._delete(known[0].id)
         if len(table) > self._session.large:
             path = self._session.artefacts.write(table, prefix=f"c{campaign}-plan-r{round}", hashed=hashed)
         row = {
@@ -131,6 +136,11 @@ class PlanRepository(Repository):
                 rows = among if rows is None else rows & among
             table = self._session.artefacts.read(found.path, hashed=found.content_hash, columns=wanted, rows=rows)
         return to_pandas(table, PLAN_COLUMNS)
+
+    def _delete(self, plan: int) -> None:
+        """Take a plan's rows out; a file stays, because the same content gets the same file again."""
+        self._session.run(sa.delete(PlanItem.table()).where(PlanItem.plan_id == plan))
+        self._session.run(sa.delete(Plan.table()).where(Plan.id == plan))
 
     def _insert_rows(self, plan: int, table: Any) -> None:
         import numpy as np

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from hmc_crowd.metrics import expected_win_rate, krippendorff_alpha, leave_one_out_agreement, quadratic_weighted_kappa
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Hmc = Callable[..., Any]
 
@@ -30,7 +32,9 @@ def files(tmp_path: Path) -> Path:
     wide.iloc[::5, 2] = ""
     wide.assign(judge=rng.integers(0, 3, 40), kind=list("pq") * 20).to_csv(tmp_path / "wide.csv", index=False)
     long = [
-        (f"t{task}", worker, label) for task in range(20) for worker, label in zip("uvw", rng.choice(["a", "b"], 3))
+        (f"t{task}", worker, label)
+        for task in range(20)
+        for worker, label in zip("uvw", rng.choice(["a", "b"], 3), strict=True)
     ]
     pd.DataFrame(long, columns=["task", "worker", "label"]).to_csv(tmp_path / "long.csv", index=False)
     rows = [
@@ -54,7 +58,7 @@ def test_score_prints_tables_and_json(hmc: Hmc, files: Path) -> None:
     frame = pd.read_csv(files / "scores.csv")
     trimmed = frame["system"].clip(frame["human"].min() - 0.4998, frame["human"].max() + 0.4998)
     kappa = quadratic_weighted_kappa(frame["human"], trimmed).value
-    assert str(round(kappa, 6)) in str(as_json)
+    assert f"{kappa:.9f}"[:-2] in str(as_json)
 
 
 def test_score_writes_tables(hmc: Hmc, files: Path) -> None:
