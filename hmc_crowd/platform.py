@@ -347,7 +347,7 @@ class Recruitment:
 
 @runtime_checkable
 class Recruiter(Protocol):
-    """A platform that finds people for many HITs at once; `find`, `submissions` and `expire` then speak of the study."""
+    """A platform that finds people for many HITs at once; `find`, `submissions`, `expire` then speak of the study."""
 
     def recruit(self, order: Recruitment) -> RemoteHit:
         """Ask for people once: repeating it with the same key returns what exists."""

@@ -91,4 +91,4 @@ class Bonuses:
         NeedsHumanError
             It may have been paid: read the submissions' bonuses, and do not call it again.
         """
-        self._http.once("POST", f"bulk-bonus-payments/{segment(setup_id)}/pay/", {}, money=True, text_ok=True)
+        self._http.once("POST", f"bulk-bonus-payments/{segment(setup_id)}/pay/", money=True, text_ok=True)

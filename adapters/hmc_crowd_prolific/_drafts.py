@@ -111,7 +111,7 @@ class CompletionCode:
 
 
 def check_codes(codes: Sequence[CompletionCode], *, reward_minor: int) -> None:
-    """Refuse codes that Prolific forbids together: twice the same, a null code that is not alone, too dear a screen-out."""
+    """Refuse codes that Prolific forbids together: one twice, a null code that is not alone, too dear a screen-out."""
     written = [each.code for each in codes if each.code is not None]
     if len(set(written)) != len(written):
         raise InputError(f"completion codes are {written}; each must be unique in the study")

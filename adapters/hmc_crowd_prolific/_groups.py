@@ -44,7 +44,7 @@ class Groups:
 
     def all(self, workspace: str) -> list[Group]:
         """Return the groups of a workspace that are not deleted."""
-        found = all_rows(self._http, "participant-groups/", {"workspace_id": workspace})
+        found = all_rows(self._http, "participant-groups/", {"workspace_id": workspace, "active": "true"}, paged=False)
         return [
             Group.read(each)
             for each in found

@@ -24,12 +24,15 @@ _MOST_SCANS = 8
 _MOST_PAGES = 100_000
 
 
-def pages(http: Http, path: str, params: Mapping[str, str | int]) -> Iterator[tuple[list[dict[str, Any]], int | None]]:
+def pages(
+    http: Http, path: str, params: Mapping[str, str | int], *, paged: bool = True
+) -> Iterator[tuple[list[dict[str, Any]], int | None]]:
     """Yield the rows of each page and the count that the list gives for itself (None where it gives none).
 
-    The link to the next page is followed by its query alone: the token goes to no other address.
+    The link to the next page is followed by its query alone: the token goes to no other address. Lists that know no page
+    numbers (``paged=False``) are not asked for any, but their links are followed too.
     """
-    query: dict[str, str | int] = {"page": 1, "page_size": PAGE_SIZE, **params}
+    query: dict[str, str | int] = {**({"page": 1, "page_size": PAGE_SIZE} if paged else {}), **params}
     for _ in range(_MOST_PAGES):
         answer = http.get(path, query)
         found = rows(answer)
@@ -49,11 +52,16 @@ def _following(answer: Mapping[str, Any], query: dict[str, str | int], found: in
         href = (links["next"] or {}).get("href") if isinstance(links["next"], dict) else links["next"]
         return {**query, **dict(parse_qsl(urlsplit(href).query))} if href else None
     # Without links: a full page may have one behind it. Lists that ignore page_size end after one page.
-    return {**query, "page": int(query["page"]) + 1} if found == query["page_size"] else None
+    return {**query, "page": int(query["page"]) + 1} if found == query.get("page_size") else None
 
 
 def all_rows(
-    http: Http, path: str, params: Mapping[str, str | int], *, expected: Callable[[], int] | None = None
+    http: Http,
+    path: str,
+    params: Mapping[str, str | int],
+    *,
+    expected: Callable[[], int] | None = None,
+    paged: bool = True,
 ) -> list[dict[str, Any]]:
     """Return every row of a list once, the latest version of each, in the order in which they first came.
 
@@ -70,7 +78,7 @@ def all_rows(
     held: dict[str, dict[str, Any]] = {}
     for scan in range(_MOST_SCANS):
         before, count, read = len(held), 0, 0
-        for found, stated in pages(http, path, params):
+        for found, stated in pages(http, path, params, paged=paged):
             read += 1
             held.update((identity(row, "id"), row) for row in found)
             count = max(count, stated or 0)

@@ -25,6 +25,7 @@ _DONE = {
     "PAUSE": {_S.PAUSED, _S.COMPLETED},
     "START": {_S.ACTIVE},
     "STOP": {_S.COMPLETED},
+    "CANCEL_PUBLISH": {_S.UNPUBLISHED},
 }
 _FULL = {_S.AWAITING_REVIEW, _S.COMPLETED}
 
@@ -44,7 +45,7 @@ class Workspaces:
 
     def all(self) -> list[Workspace]:
         """Return the workspaces of the token."""
-        return [Workspace.read(each) for each in all_rows(self._http, "workspaces/", {})]
+        return [Workspace.read(each) for each in all_rows(self._http, "workspaces/", {}, paged=False)]
 
     def balance(self, workspace: str) -> Balance:
         """Return what a workspace holds."""
@@ -52,7 +53,10 @@ class Workspaces:
 
     def projects(self, workspace: str) -> list[Project]:
         """Return the projects of a workspace."""
-        return [Project.read(each) for each in all_rows(self._http, f"workspaces/{segment(workspace)}/projects/", {})]
+        return [
+            Project.read(each)
+            for each in all_rows(self._http, f"workspaces/{segment(workspace)}/projects/", {}, paged=False)
+        ]
 
     def ensure_project(self, workspace: str, title: str) -> Project:
         """Return the project with that title; make it where there is none."""
@@ -101,7 +105,7 @@ class Studies:
             raise PlatformUnavailableError(f"{error}") from None  # deleting again is harmless
 
     def move(self, study_id: str, action: str) -> Study:
-        """Carry out PUBLISH, PAUSE, START or STOP, unless the study shows that it has happened.
+        """Carry out PUBLISH, PAUSE, START, STOP or CANCEL_PUBLISH, unless the study shows that it has happened.
 
         The study is read first, and again where the answer was lost, so that no action is ever sent twice.
 

@@ -30,7 +30,7 @@ from hmc_crowd.errors import InputError, ModelError, StateError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["CalibratedPosterior", "Calibration", "calibrate", "calibration_error", "require_blind"]
+__all__ = ["CalibratedPosterior", "Calibration", "calibrate", "calibration_of", "require_blind"]
 
 LEAST_GOLD = 20
 _FOLDS = 5
@@ -185,18 +185,19 @@ def calibrate(model: Any, gold: Any, *, weights: ArrayLike | None = None, least_
     weight = np.ones(len(table)) if weights is None else float_vector(weights, name="weights", low=0.0)
     if len(weight) != len(table):
         raise InputError(f"weights has {len(weight)} values but gold has {len(table)} items; give one per item")
-    return _fitted(frame, frame.to_numpy()[place[used]], truth, weight[used], unused=int((~used).sum()))
+    return calibration_of(frame.iloc[place[used]], truth, weight[used], unused=int((~used).sum()))
 
 
-def _fitted(
+def calibration_of(
     frame: pd.DataFrame,
-    values: NDArray[np.float64],
     truth: NDArray[np.intp],
     weight: NDArray[np.float64],
     *,
-    unused: int,
+    n_gold: int | None = None,
+    unused: int = 0,
 ) -> Calibration:
-    n = len(truth)
+    """Fit on rows of a frame, label by column, whose true columns are known; rows of one gold item share its weight."""
+    values, n = frame.to_numpy(dtype=float), len(truth)
     shape = fit_map(values, truth, weight)
     # Folds go round by confidence: no chance, no names.
     fold = np.empty(n, dtype=np.intp)
@@ -213,7 +214,7 @@ def _fitted(
         slope=shape.slope,
         offsets=tuple(shape.offsets.tolist()),
         top=shape.top,
-        n_gold=n,
+        n_gold=n if n_gold is None else n_gold,
         n_gold_unused=unused,
         error_before=before,
         error_after=final,

@@ -22,7 +22,7 @@ _BINS = 10
 _FLOOR = -6.0
 _BAND_DRAWS = 400
 # Precision of the penalty on offsets: firm enough that ten gold items do no harm, on ten open data sets.
-_FIRM = 3.0
+_FIRM = 4.0
 _MOST_STEPS, _MOST_HALVINGS = 60, 20
 _SETTLED = 1e-10
 
@@ -106,7 +106,7 @@ def _sigmoid(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def fit_map(values: NDArray[np.float64], truth: NDArray[np.intp], weight: NDArray[np.float64]) -> Map:
-    """Fit the map; weak Gaussian penalties (log slopes 0 +- 2, offsets 0 +- .6) keep little gold in check."""
+    """Fit the map; weak Gaussian penalties (log slopes 0 +- 2, offsets 0 +- .5) keep little gold in check."""
     logs, k, rows = _logs(values), values.shape[1], np.arange(len(truth))
     weight = weight * len(weight) / weight.sum()
     penalty = np.concatenate(([0.25], np.full(k, _FIRM)))

@@ -24,7 +24,7 @@ import pandas as pd
 from hmc_crowd.aggregation._base import CategoricalAggregator, require_room, worker_label_index
 from hmc_crowd.aggregation._codes import Repeats
 from hmc_crowd.aggregation._em import EmFit, Progress, Sums, Tables, expectation_maximisation
-from hmc_crowd.aggregation._engine import Engine, EngineName, engine_of
+from hmc_crowd.aggregation._engine import Engine, EngineName, engine_of, moments_of
 from hmc_crowd.aggregation._history import WorkerHistory, past_counts
 from hmc_crowd.aggregation._prior import prior_counts, prior_strength
 from hmc_crowd.aggregation._skills import accuracy_of, accuracy_of_moments, spammer_score
@@ -247,11 +247,11 @@ class DawidSkene(CategoricalAggregator):
         if strata is not None:
             fit = self._fit_strata(coded, fit, votes or votes_of(coded), strata_of(strata, answers, coded.tasks))
         self._publish(coded, fit.posterior)
-        found = (
-            accuracy_of_moments(coded.worker_answers, session.moments(), past=past)
-            if votes is None
-            else accuracy_of(votes, fit.posterior)
-        )
+        if votes is None:
+            moments = session.moments() if strata is None else moments_of(coded, fit.posterior, n_workers=n_workers)
+            found = accuracy_of_moments(coded.worker_answers, moments, past=past)
+        else:
+            found = accuracy_of(votes, fit.posterior)
         self._publish_workers(coded, fit, found)
         return self
 

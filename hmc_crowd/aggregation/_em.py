@@ -147,7 +147,7 @@ class Session(Protocol):
         ...
 
     def moments(self) -> NDArray[np.float64]:
-        """Return, by worker, the sums of q and of q squared, q an answer's probability of being right, (2, n_workers)."""
+        """Return by worker the sums of q and q squared, (2, n_workers); q is an answer's probability of being right."""
         ...
 
 

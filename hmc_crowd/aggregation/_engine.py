@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hmc_crowd.aggregation._codes import CodedAnswers, Repeats
     from hmc_crowd.aggregation._em import Block, Session, Tables
 
-__all__ = ["ENGINES", "Engine", "EngineName", "LocalEngine", "engine_of", "log_ratios"]
+__all__ = ["ENGINES", "Engine", "EngineName", "LocalEngine", "engine_of", "log_ratios", "moments_of"]
 
 EngineName: TypeAlias = Literal["auto", "numpy", "numba", "dask"]
 
@@ -126,6 +126,14 @@ def log_ratios(tables: Tables) -> tuple[NDArray[np.float64], NDArray[np.float64]
     return ratio, log_class[1:] - log_class[0], np.ascontiguousarray(log_error[:, 0])
 
 
+def moments_of(held: Block | CodedAnswers, posterior: NDArray[np.float64], *, n_workers: int) -> NDArray[np.float64]:
+    """Return `Session.moments` of answers under any posterior (n_tasks, K)."""
+    n_tasks, k = posterior.shape
+    worker, label = np.divmod(held.cell.astype(np.intp), k)
+    q = posterior[np.repeat(np.arange(n_tasks), np.diff(held.starts)), label]
+    return np.stack([np.bincount(worker, weights=each, minlength=n_workers) for each in (q, q * q)])
+
+
 class _LocalSession:
     """Blocks in this process; posteriors are written into one array, block below block."""
 
@@ -176,10 +184,7 @@ class _NumpySession(_LocalSession):
     def moments(self) -> NDArray[np.float64]:
         total = np.zeros((2, self._n_workers))
         for block, room in zip(self.blocks, self._rooms, strict=True):
-            worker, label = np.divmod(block.cell.astype(np.intp), block.n_labels)
-            q = room[np.repeat(np.arange(block.n_tasks), np.diff(block.starts)), label]
-            total[0] += np.bincount(worker, weights=q, minlength=self._n_workers)
-            total[1] += np.bincount(worker, weights=q * q, minlength=self._n_workers)
+            total += moments_of(block, room, n_workers=self._n_workers)
         return total
 
 

@@ -49,7 +49,8 @@ def step_two(
             odds += ratio[cell[i], 0]
         small = math.exp(-abs(odds))
         total = 1.0 + small
-        larger, smaller = 1.0 / total, small / total
+        larger = 1.0 / total
+        smaller = small * larger
         shifted = larger * _SPLIT
         larger = shifted - (shifted - larger)
         shifted = smaller * _SPLIT
@@ -166,9 +167,7 @@ def make_start(n_labels: int) -> Callable[..., None]:
     return start
 
 
-def moments(
-    starts: Any, cell: Any, posterior: Any, right: NDArray[np.float64], squares: NDArray[np.float64]
-) -> None:
+def moments(starts: Any, cell: Any, posterior: Any, right: NDArray[np.float64], squares: NDArray[np.float64]) -> None:
     """Add each answer's probability of being right, and its square, to its worker's place in ``right``, ``squares``."""
     k = posterior.shape[1]
     for t in range(len(posterior)):

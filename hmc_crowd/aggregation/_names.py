@@ -25,11 +25,12 @@ def require_columns(frame: Any, columns: Sequence[str], *, name: str) -> None:
         raise FrameError(
             f"{name} is a {type(frame).__name__}; give a pandas DataFrame with the columns {', '.join(columns)}"
         )
-    missing = [column for column in columns if column not in frame.columns]
+    there = list(frame.columns)
+    missing = [column for column in columns if column not in there]
     if missing:
         has = ", ".join(map(str, frame.columns)) or "none"
         raise FrameError(f"{name} lacks the column {', '.join(missing)} (it has: {has}); rename or add it")
-    twice = [column for column in columns if (frame.columns == column).sum() > 1]
+    twice = [column for column in columns if there.count(column) > 1]
     if twice:
         raise FrameError(f"{name} has the column {twice[0]} more than once; keep one")
 

@@ -63,7 +63,7 @@ def accuracy_from(
     n: NDArray[np.float64], right: NDArray[np.float64], unsure: NDArray[np.float64], *, level: float = 0.95
 ) -> Accuracy:
     """Return accuracies from answers ``n``, expected right ones, and the sum of q (1 - q), each per worker."""
-    from scipy.stats import beta
+    from scipy.special import betaincinv
 
     share = np.full(len(n), 0.5)
     np.divide(right, n, out=share, where=n > 0)
@@ -74,7 +74,7 @@ def accuracy_from(
     effective = np.clip(n - lost, 0.0, None)
     up, down = share * effective + 0.5, (1 - share) * effective + 0.5
     tail = (1 - level) / 2
-    low, high = beta.ppf(tail, up, down), beta.ppf(1 - tail, up, down)
+    low, high = betaincinv(up, down, tail), betaincinv(up, down, 1 - tail)
     # Jeffreys' interval is closed at the ends where nothing, or everything, was right.
     low = np.where(share * effective < 1e-9, 0.0, low)
     high = np.where((1 - share) * effective < 1e-9, 1.0, high)

@@ -59,11 +59,25 @@ def _put_labels(context: Context, kind: str, source: Any, aspect: AspectRecord, 
                 f"{kind} has neither a column confidence nor columns p_<label>; the planner needs to know how sure the "
                 "machine is"
             )
+        if kind == "predictions":
+            _note_changes(context, tx, aspect, loaded.frame)
         if not known:
             _learn_labels(context, tx, aspect, set(loaded.frame["label"].unique()) | set(loaded.classes))
         count = tx.frames.put(context.campaign_id, kind, loaded.frame.assign(**columns), aspect=aspect.name)
         context.log(tx, f"{kind} added", aspect=aspect.name, items=count)
     return count
+
+
+def _note_changes(context: Context, tx: Transaction, aspect: AspectRecord, frame: pd.DataFrame) -> None:
+    """Count when the machine changes its mind: an audit of its earlier labels says nothing of the new ones."""
+    if tx.frames.count(context.campaign_id, "predictions", aspect=aspect.name) == 0:
+        return
+    stored = tx.frames.read(context.campaign_id, "predictions", aspect=aspect.name, columns=["item", "label"])
+    both = stored.merge(frame[["item", "label"]], on="item", suffixes=("", "_new"))
+    if (both["label"] != both["label_new"]).any():
+        settings = tx.campaigns.get(context.name).settings
+        version = int(settings.get("machine_version", 0)) + 1
+        tx.campaigns.save_settings(context.campaign_id, {**settings, "machine_version": version})
 
 
 def _learn_labels(context: Context, tx: Transaction, aspect: AspectRecord, labels: set[str]) -> None:

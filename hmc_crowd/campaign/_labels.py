@@ -9,6 +9,7 @@ import pandas as pd
 
 from hmc_crowd.aggregation import aggregate as aggregate_answers
 from hmc_crowd.campaign._data import known_labels
+from hmc_crowd.campaign._units import machine_version
 from hmc_crowd.errors import InputError, StateError
 from hmc_crowd.quality import gold_scores, screen_workers
 from hmc_crowd.routing import certify_batch
@@ -16,7 +17,7 @@ from hmc_crowd.routing import certify_batch
 if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.routing import Certificate
-    from hmc_crowd.store import Transaction
+    from hmc_crowd.store import PlanRecord, Transaction
 
 __all__ = ["Aggregated", "CampaignCertificate", "GoldCheck", "aggregate", "certify", "check_gold", "final_labels"]
 
@@ -100,6 +101,11 @@ def aggregate(context: Context, *, method: str) -> Aggregated:
     with context.store.begin() as tx:
         answers = tx.work.answers(context.campaign_id, include_excluded=False)
         if answers.empty:
+            if len(tx.work.answers(context.campaign_id)):
+                raise StateError(
+                    f"every answer of campaign {context.name!r} is left out of aggregation; plan and publish again, or "
+                    "check_gold() with a lower minimum"
+                )
             raise StateError(f"campaign {context.name!r} has no answers; first collect()")
         gold = tx.frames.read(context.campaign_id, "gold")
         results = []
@@ -112,12 +118,23 @@ def aggregate(context: Context, *, method: str) -> Aggregated:
         round_ = tx.campaigns.get(context.name).round
         frames = [_label_rows(result.frame, name, gold) for name, result in results]
         labels = pd.concat(frames, ignore_index=True)
+        _withdraw_unsupported(context, tx, answers)
         tx.labels.save(context.campaign_id, round_, labels)
         tied = int(labels["tied"].sum())
         context.log(tx, "aggregated", round=round_, labels=len(labels), tied=tied, method=method)
     workers = pd.concat([result.workers.assign(aspect=name) for name, result in results], ignore_index=True)
     notes = tuple(note for _, result in results for note in (*result.cautions, *result.assumptions))
     return Aggregated(labels, workers, method, len(answers), tied, notes)
+
+
+def _withdraw_unsupported(context: Context, tx: Transaction, answers: pd.DataFrame) -> None:
+    """Take back people's labels of items whose every answer was left out since: nobody who counts said so."""
+    stored = tx.labels.read(context.campaign_id)
+    stored = stored[stored["source"] == "crowd"]
+    supported = pd.MultiIndex.from_frame(answers[["task", "aspect"]].astype(str))
+    stored = stored[~pd.MultiIndex.from_frame(stored[["item", "aspect"]].astype(str)).isin(supported)]
+    for aspect, rows in stored.groupby("aspect", observed=True):
+        tx.labels.withdraw(context.campaign_id, rows["item"], aspect=str(aspect))
 
 
 def _label_rows(frame: pd.DataFrame, aspect: str, gold: pd.DataFrame) -> pd.DataFrame:
@@ -188,8 +205,9 @@ def certify(context: Context, *, level: float) -> CampaignCertificate:
     """Bound the share of the batch's labels that agree with people, from the audit of what the machine kept."""
     plan = context.latest_plan()
     with context.store.begin() as tx:
+        _require_same_machine(context, tx, plan)
         counts = _audit_counts(context, tx, plan.id)
-        if counts["audited"] == 0:
+        if counts["audited"] == 0 and counts["human"] < plan.header["counts"]["items"]:
             raise StateError(
                 "nothing was audited, so nothing can be promised; plan with audit > 0, publish and collect"
             )
@@ -205,6 +223,16 @@ def certify(context: Context, *, level: float) -> CampaignCertificate:
         tx.labels.save_certificate(context.campaign_id, plan.round, _as_dict(result))
         context.log(tx, "certified", round=plan.round, agreement_at_least=result.agreement_at_least, level=level)
     return result
+
+
+def _require_same_machine(context: Context, tx: Transaction, plan: PlanRecord) -> None:
+    """Refuse labels that the machine gave after the plan: it may have learnt them from the audit's answers."""
+    planned = plan.header["made_from"].get("batch", {}).get("machine_version", 0)
+    if planned != machine_version(context, tx):
+        raise StateError(
+            f"predictions were replaced after the plan of round {plan.round}, and its audit says nothing of the new "
+            "labels; call plan() again, which draws a new audit, then publish and collect"
+        )
 
 
 def _audit_counts(context: Context, tx: Transaction, plan_id: int) -> dict[str, int]:
@@ -241,7 +269,7 @@ def _with_pending(bound: Certificate, counts: dict[str, int], round_: int) -> Ca
     wrong_at_most = min(bound.items, bound.wrong_at_most + counts["pending"])
     # What the audit did not see is taken to be wrong as often as what it saw.
     unseen = bound.kept - bound.audited
-    expected = unseen * bound.wrong / bound.audited + counts["pending"] + counts["audit_pending"]
+    expected = unseen * bound.wrong / max(1, bound.audited) + counts["pending"] + counts["audit_pending"]
     return CampaignCertificate(
         agreement_at_least=(bound.items - wrong_at_most) / bound.items,
         agreement_estimate=1 - expected / bound.items,

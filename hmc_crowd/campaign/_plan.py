@@ -14,7 +14,7 @@ import numpy as np
 from hmc_crowd import __version__
 from hmc_crowd._base.ids import digest
 from hmc_crowd.campaign._decide import decide
-from hmc_crowd.campaign._units import Before, asked_before, coded, read_units
+from hmc_crowd.campaign._units import Before, asked_before, batch_of, coded, read_units
 from hmc_crowd.effort import count_time
 from hmc_crowd.routing import BudgetPlan
 
@@ -74,9 +74,10 @@ def make_plan(context: Context, request: PlanRequest) -> CampaignPlan:
         round_ = _round_to_plan(context, tx)
         units = read_units(context, tx)
         before = asked_before(context, tx, units.frame, round_)
+        batch = batch_of(context, tx, units.frame)
     decided = decide(units, before, request, context.rng("audit", round_))
     frame = _plan_frame(units, decided)
-    header = _header(context, units, decided, request)
+    header = _header(context, units, decided, request, batch)
     with context.store.begin() as tx:
         record = tx.plans.save(context.campaign_id, round_, header, frame)
         tx.campaigns.set_round(context.campaign_id, round_)
@@ -130,7 +131,9 @@ def _plan_frame(units: Units, decided: Decided) -> pd.DataFrame:
     )
 
 
-def _header(context: Context, units: Units, decided: Decided, request: PlanRequest) -> dict[str, Any]:
+def _header(
+    context: Context, units: Units, decided: Decided, request: PlanRequest, batch: dict[str, int]
+) -> dict[str, Any]:
     """Return what describes the plan: counts, figures, and what it was made from."""
     asked = decided.to_people | decided.audited
     times = count_time(asked, units.frame["group"].array, units.seconds)
@@ -156,6 +159,7 @@ def _header(context: Context, units: Units, decided: Decided, request: PlanReque
         # What the plan was made from, so that its hash pins data, models, settings and seed alike.
         "made_from": {
             **asdict(request),
+            "batch": batch,
             "confidence": digest(units.confidence.tobytes()),
             "effort": digest(units.share.tobytes(), units.seconds.tobytes()),
             "seed": context.settings()["seed"],

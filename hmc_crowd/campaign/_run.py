@@ -86,7 +86,7 @@ def _evaluate(campaign: Campaign, method: str) -> None:
     if status.gold:
         campaign.check_gold()
     campaign.aggregate(method=method)
-    if status.audited:
+    if status.audited and status.plan_current:
         campaign.certify()
 
 

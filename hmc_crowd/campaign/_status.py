@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.money import Money
+from hmc_crowd.campaign._units import machine_version
 from hmc_crowd.campaign._work import open_places, work_left
 
 if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
+    from hmc_crowd.store import PlanRecord, Transaction
 
 __all__ = ["Status", "status"]
 
@@ -41,12 +43,17 @@ class Status:
     currency: str
     agreement_at_least: float | None
     needs_human: tuple[str, ...]
+    plan_current: bool
     next_step: str
 
     @property
     def satisfied(self) -> bool:
-        """Whether every item that people were to judge has its answers and a label that is not tied."""
-        return self.round > 0 and self.work_left == 0 and self.open_places == 0 and self.labels > 0
+        """Whether every item that people were to judge has its answers and a label that is not tied.
+
+        A plan made before the last predictions came in satisfies nobody.
+        """
+        answered = self.round > 0 and self.work_left == 0 and self.open_places == 0 and self.labels > 0
+        return answered and self.plan_current
 
     def __str__(self) -> str:
         promise = f", agreement at least {self.agreement_at_least:.2%}" if self.agreement_at_least is not None else ""
@@ -77,6 +84,7 @@ def status(context: Context) -> Status:
         counted = {kind: tx.frames.count(cid, kind) for kind in ("predictions", "gold", "efforts")}
         answers = tx.work.answers(cid)
         places = sum(open_places(context, tx).values())
+        current = plan is None or _is_current(context, tx, plan, counted["predictions"])
     unsent = sum(intent.state in {"planned", "sent"} for intent in intents)
     draft = Status(
         campaign=context.name,
@@ -106,9 +114,18 @@ def status(context: Context) -> Status:
             for intent in intents
             if intent.state == "needs_human"
         ),
+        plan_current=current,
         next_step="",
     )
     return replace(draft, next_step=_next_step(draft, published=bool(this_round), unsent=unsent))
+
+
+def _is_current(context: Context, tx: Transaction, plan: PlanRecord, predictions: int) -> bool:
+    """Say whether the machine's labels are those that the plan was made from."""
+    batch = plan.header["made_from"].get("batch", {})
+    return batch.get("predictions", predictions) == predictions and batch.get(
+        "machine_version", 0
+    ) == machine_version(context, tx)
 
 
 def _certified(certificates: list[dict[str, Any]], round_: int) -> float | None:
@@ -123,11 +140,11 @@ def _next_step(status: Status, *, published: bool, unsent: int) -> str:
         (not status.items, "items"),
         (not status.predictions, "predictions"),
         (not status.has_effort, "effort"),
-        (not status.round, "plan"),
+        (not status.round or (not published and not unsent and not status.plan_current), "plan"),
         (status.round and (unsent or (not published and status.work_left)), "publish"),
         (status.open_places, "collect"),
         (status.answers and not status.labels, "aggregate"),
-        (status.work_left, "plan"),
+        (status.work_left or not status.plan_current, "plan"),
         (status.audited and status.agreement_at_least is None, "certify"),
     ):
         if missing:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import Transaction
 
-__all__ = ["Before", "Units", "asked_before", "coded", "read_units"]
+__all__ = ["Before", "Units", "asked_before", "batch_of", "coded", "machine_version", "read_units"]
 
 
 class Before(IntEnum):
@@ -90,8 +90,29 @@ def _aspect_units(
     return frame if gold.empty else frame[~frame["item"].isin(gold)].reset_index(drop=True)
 
 
+def machine_version(context: Context, tx: Transaction) -> int:
+    """Return how often labels of the machine that were there already were replaced by others."""
+    return int(tx.campaigns.get(context.name).settings.get("machine_version", 0))
+
+
+def batch_of(context: Context, tx: Transaction, frame: pd.DataFrame) -> dict[str, int]:
+    """Return what an audit was drawn from; it is the same as before only if units and machine labels are the same.
+
+    Items and predictions are only ever added, and gold only takes units away: equal counts mean equal units.
+    """
+    return {
+        "units": len(frame),
+        "predictions": tx.frames.count(context.campaign_id, "predictions"),
+        "machine_version": machine_version(context, tx),
+    }
+
+
 def asked_before(context: Context, tx: Transaction, frame: pd.DataFrame, round_: int) -> NDArray[np.int8]:
-    """Return the `Before` of every unit, read from the plan of the round before."""
+    """Return the `Before` of every unit, read from the plan of the round before.
+
+    An audit that was drawn from another batch is put aside: it is no random sample of this one, or the machine's labels
+    may have been made with its answers in view.
+    """
     before = np.zeros(len(frame), dtype=np.int8)
     earlier = tx.plans.latest(context.campaign_id, round=round_ - 1) if round_ > 1 else None
     if earlier is None:
@@ -100,6 +121,8 @@ def asked_before(context: Context, tx: Transaction, frame: pd.DataFrame, round_:
     keys = pd.MultiIndex.from_frame(frame[["item", "aspect"]].astype(str))
     where = keys.get_indexer(pd.MultiIndex.from_frame(touched[["item", "aspect"]].astype(str)))
     was = np.where(touched["destination"].astype(str) == "audit", Before.AUDIT, Before.PEOPLE)
+    if earlier.header["made_from"].get("batch") != batch_of(context, tx, frame):
+        was = np.where(was == Before.AUDIT, Before.OLD_AUDIT, was)
     was = np.where(touched["reason"].astype(str) == "audited_before", Before.OLD_AUDIT, was)
     before[where[where >= 0]] = was[where >= 0]
     return before

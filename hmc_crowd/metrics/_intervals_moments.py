@@ -27,7 +27,7 @@ __all__ = ["Rows", "Totals", "gradient", "pivot_of", "take_totals"]
 
 # Below the length at which BLAS starts threads for a dot product: they cost more than they give, far more on a busy
 # machine.
-BLOCK = 8192
+BLOCK = 9984
 
 
 @dataclass(frozen=True, eq=False)

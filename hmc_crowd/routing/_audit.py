@@ -110,8 +110,11 @@ def draw_audit(
     >>> len(draw), draw.inclusion_probability
     (2, 0.5)
     """
-    kept = kept_items.tolist() if isinstance(kept_items, np.ndarray) else list(kept_items)
-    if len(set(kept)) != len(kept):
+    kept: Sequence[Any] = kept_items.tolist() if isinstance(kept_items, np.ndarray) else kept_items
+    # A range is distinct as it is; a list of ten million numbers would take a gigabyte to say so.
+    if not isinstance(kept, range):
+        kept = list(kept)
+    if not isinstance(kept, range) and len(set(kept)) != len(kept):
         repeated = next(item for item, times in Counter(kept).items() if times > 1)
         raise InputError(f"kept_items holds {repeated!r} twice; give every item once")
     if (n is None) == (probability is None):

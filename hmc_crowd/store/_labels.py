@@ -122,14 +122,13 @@ class LabelRepository(Repository):
             "content_hash": digest(to_json(certificate, name="certificate")),
             "created_at": self._session.now(),
         }
-        newest = sa.select(Certificate.content_hash).where(Certificate.campaign_id == campaign, Certificate.round == round)
-        last = self._session.connection.execute(newest.order_by(Certificate.id.desc()).limit(1)).scalar()
-        if last == row["content_hash"]:
+        here = (Certificate.campaign_id == campaign, Certificate.round == round)
+        newest = sa.select(Certificate.content_hash).where(*here).order_by(Certificate.id.desc()).limit(1)
+        if self._session.connection.execute(newest).scalar() == row["content_hash"]:
             return
-        # The bound that counts is the last one computed, also where the same was computed before another.
-        same = (Certificate.campaign_id == campaign, Certificate.round == round)
-        same_content = Certificate.content_hash == row["content_hash"]
-        self._session.run(sa.delete(Certificate.table()).where(*same, same_content))
+        # The bound that counts is the last one computed, also where it was computed before another one too.
+        same = Certificate.content_hash == row["content_hash"]
+        self._session.run(sa.delete(Certificate.table()).where(*here, same))
         self._session.run(self._session.insert(Certificate).values(row).on_conflict_do_nothing())
 
     def certificates(self, campaign: int) -> list[dict[str, Any]]:

@@ -1,0 +1,83 @@
+"""The front door over HTTP: the API at ``/``, the workers' pages under ``/mturk/``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hmc_crowd._base.extras import require
+from hmc_crowd_local.mturk_api._sigv4 import SignedRequest
+from hmc_crowd_local.mturk_api._wire import CONTENT_TYPE, answer
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from hmc_crowd_local.mturk_api._front import FrontDoor
+
+__all__ = ["TooLargeError", "build_app", "read_body"]
+
+
+class TooLargeError(Exception):
+    """The body is larger than the settings allow."""
+
+
+def build_app(door: FrontDoor) -> Starlette:
+    """Return the ASGI application of a front door, to be served or mounted at the root of a host.
+
+    Parameters
+    ----------
+    door : FrontDoor
+        As `open_front_door` returns it; the caller closes it.
+
+    Returns
+    -------
+    starlette.applications.Starlette
+        ``POST /`` is the API; ``/mturk/hits``, ``/mturk/preview``, ``/mturk/accept``, ``/mturk/externalSubmit`` and
+        the rest are for workers.
+
+    Raises
+    ------
+    MissingExtraError
+        The extra ``web`` is not installed.
+    """
+    require("fastapi", extra="web", purpose="the MTurk-API front door")
+    require("python_multipart", extra="web", purpose="the MTurk-API front door")
+    from starlette.applications import Starlette
+    from starlette.concurrency import run_in_threadpool
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    from hmc_crowd_local.mturk_api._worker_routes import worker_routes
+
+    async def api(request: Request) -> Response:
+        try:
+            body = await read_body(request, door.settings.most_request_bytes)
+        except TooLargeError:
+            return Response(b'{"__type":"RequestEntityTooLargeException"}', 413, media_type=CONTENT_TYPE)
+        status, content = await run_in_threadpool(answer, door, _signed(request, body))
+        return Response(content, status, media_type=CONTENT_TYPE)
+
+    return Starlette(routes=[Route("/", api, methods=["POST"]), *worker_routes(door)])
+
+
+def _signed(request: Request, body: bytes) -> SignedRequest:
+    """Return the request as it was signed; a header that came twice is joined as the signature joins it."""
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in request.headers.raw:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        headers[name] = f"{headers[name]},{value}" if name in headers else value
+    scope: Any = request.scope
+    path = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1").partition("?")[0]
+    return SignedRequest(request.method, path, scope["query_string"].decode("latin-1"), headers, body)
+
+
+async def read_body(request: Request, most: int) -> bytes:
+    """Read a body, but never more than ``most`` bytes."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > most:
+            raise TooLargeError
+        parts.append(part)
+    return b"".join(parts)

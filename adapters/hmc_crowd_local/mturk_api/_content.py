@@ -1,0 +1,109 @@
+"""What stands inside a worker's frame: the requester's page, made to work here without its old hosts.
+
+Legacy pages name hosts of the closed service for their form's target and their scripts. In what is shown, and only
+there, those become ours; the stored question stays as it was sent.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode, urlsplit, urlunsplit
+
+from hmc_crowd_local.mturk_api._xml import child, children, local, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from xml.etree.ElementTree import Element
+
+__all__ = ["content_page", "external_address", "form_parts"]
+
+_HOSTS = (
+    (re.compile(r"(?:https?:)?//(?:www|workersandbox)\.mturk\.com/mturk/externalSubmit"), "/mturk/externalSubmit"),
+    (re.compile(r"(?:https?:)?//s3\.amazonaws\.com/mturk-public/externalHIT_v1\.js"), "/mturk/static/externalHIT_v1.js"),
+    (re.compile(r"(?:https?:)?//assets\.crowd\.aws/crowd-html-elements\.js"), "/mturk/static/crowd.js"),
+)
+_INSIDE = '<script src="/mturk/static/inside.js"></script>'
+
+
+def content_page(html: str, *, page_name: str) -> str:
+    """Return the page of an HTMLQuestion with its old hosts replaced and our helper added at the end."""
+    for pattern, replacement in _HOSTS:
+        html = pattern.sub(replacement, html)
+    if "crowd-form" in html and page_name != "taskAnswers":
+        html = f"<script>document.documentElement.dataset.taskAnswers = {_script_text(page_name)};</script>" + html
+    return html + _INSIDE
+
+
+def _script_text(text: str) -> str:
+    import json
+
+    return json.dumps(text).replace("<", "\\u003c")
+
+
+def external_address(url: str, **parameters: str | None) -> str:
+    """Return an ExternalURL with the frame's parameters behind those that it has.
+
+    >>> external_address("https://e.org/p?x=1#top", assignmentId="A1", workerId=None)
+    'https://e.org/p?x=1&assignmentId=A1#top'
+    """
+    parts = urlsplit(url)
+    added = urlencode({name: value for name, value in parameters.items() if value is not None})
+    return urlunsplit(parts._replace(query="&".join(part for part in (parts.query, added) if part)))
+
+
+def form_parts(form: Element) -> Iterator[dict[str, Any]]:
+    """Yield what a QuestionForm shows, part by part, as plain text and choices; formatted content loses its tags."""
+    for element in form:
+        if local(element) == "Overview":
+            yield from _texts(element)
+        elif local(element) == "Question":
+            yield from _question(element)
+
+
+def _texts(element: Element) -> Iterator[dict[str, Any]]:
+    for each in element:
+        kind, text = local(each), (each.text or "").strip()
+        if kind == "Title":
+            yield {"kind": "title", "text": text}
+        elif kind == "Text":
+            yield {"kind": "text", "text": text}
+        elif kind == "FormattedContent":
+            yield {"kind": "text", "text": re.sub(r"<[^>]*>", " ", text)}
+        elif kind == "List":
+            for entry in children(each, "ListItem"):
+                yield {"kind": "text", "text": "• " + (entry.text or "").strip()}
+
+
+def _question(element: Element) -> Iterator[dict[str, Any]]:
+    name = text_of(element, "QuestionIdentifier") or ""
+    required = (text_of(element, "IsRequired") or "false").lower() == "true"
+    content, specification = child(element, "QuestionContent"), child(element, "AnswerSpecification")
+    shown = [] if content is None else list(_texts(content))
+    yield from shown[:-1]
+    text = shown[-1]["text"] if shown else (text_of(element, "DisplayName") or name)
+    selection = None if specification is None else child(specification, "SelectionAnswer")
+    if selection is None:
+        free = None if specification is None else child(specification, "FreeTextAnswer")
+        default = "" if free is None else (text_of(free, "DefaultText") or "")
+        yield {"kind": "free", "name": name, "text": text, "required": required, "default": default}
+        return
+    choices = child(selection, "Selections")
+    most = text_of(selection, "MaxSelectionCount") or "1"
+    style = (text_of(selection, "StyleSuggestion") or "").lower()
+    yield {
+        "kind": "choice",
+        "name": name,
+        "text": text,
+        "required": required,
+        "single": most == "1" and style not in {"checkbox", "multichooser"},
+        "options": [] if choices is None else [_option(each) for each in children(choices, "Selection")],
+        "other": choices is not None and child(choices, "OtherSelection") is not None,
+    }
+
+
+def _option(selection: Element) -> tuple[str, str]:
+    value = text_of(selection, "SelectionIdentifier") or ""
+    text = text_of(selection, "Text") or re.sub(r"<[^>]*>", " ", text_of(selection, "FormattedContent") or "")
+    return value, text or escape(value)

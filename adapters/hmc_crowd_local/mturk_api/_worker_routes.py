@@ -1,0 +1,286 @@
+"""The routes of the workers' pages. Refusals become pages that say what to do; nothing here decides a rule."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlsplit
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from hmc_crowd.errors import HmcCrowdError, InputError
+from hmc_crowd_local._timing import PageEvent
+from hmc_crowd_local.mturk_api import _pages
+from hmc_crowd_local.mturk_api._app import TooLargeError, read_body
+from hmc_crowd_local.mturk_api._problems import TurkError
+from hmc_crowd_local.mturk_api._work import PREVIEW_ID
+from hmc_crowd_local.mturk_api._workers_door import WorkersDoor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hmc_crowd_local.mturk_api._front import FrontDoor
+
+__all__ = ["worker_routes"]
+
+# Fields that frames and pages add; they are no answers.
+_OWN = {"assignmentId"}
+_MOST_EVENTS = 1_000
+
+
+class _Routes:
+    def __init__(self, door: FrontDoor) -> None:
+        self.door, self.workers, self.settings = door, WorkersDoor(door), door.settings
+
+    def origin(self, request: Request) -> str:
+        if self.settings.public_origin:
+            parts = urlsplit(self.settings.public_origin)
+            return f"{parts.scheme}://{parts.netloc}"
+        return f"{request.url.scheme}://{request.url.netloc}"
+
+    def worker(self, values: Any) -> tuple[str, str]:
+        worker, key = str(values.get("workerId") or ""), str(values.get("key") or "")
+        self.workers.check(worker, key)
+        return worker, key
+
+    def hit(self, request: Request) -> str:
+        query = request.query_params
+        if query.get("hitId"):
+            return query["hitId"]
+        return self.workers.find_hit(group_id=query.get("groupId"), annotation=query.get("annotation"))
+
+    # Pages.
+
+    def hits(self, request: Request) -> Response:
+        worker, key = self.worker(request.query_params)
+        offers, messages = self.workers.offers(worker), self.workers.messages(worker)
+        page = _pages.hits_page(offers, messages, worker=worker, key=key, settings=self.settings)
+        return HTMLResponse(page, headers=_pages.own_headers())
+
+    def preview(self, request: Request) -> Response:
+        worker, key = (None, "")
+        if request.query_params.get("workerId"):
+            worker, key = self.worker(request.query_params)
+        offer = self.workers.preview(self.hit(request), worker)
+        page = _pages.frame_page(
+            offer, None, worker=worker, key=key, origin=self.origin(request), settings=self.settings
+        )
+        return HTMLResponse(page, headers=_pages.own_headers())
+
+    def accept(self, request: Request) -> Response:
+        worker, key = self.worker(request.query_params)
+        work = self.workers.accept(self.hit(request), worker)
+        work = self.workers.open_page(work.assignment_id, worker)
+        page = _pages.frame_page(
+            self.workers.offer(work.hit_id),
+            work,
+            worker=worker,
+            key=key,
+            origin=self.origin(request),
+            settings=self.settings,
+        )
+        return HTMLResponse(page, headers={**_pages.own_headers(), "X-Assignment-Id": work.assignment_id})
+
+    def content(self, request: Request) -> Response:
+        query = request.query_params
+        origin = self.origin(request)
+        if query.get("turkSubmitTo", origin) != origin:
+            raise InputError("turkSubmitTo names another host than this workplace; open the HIT from the list again")
+        offer = self.workers.offer(query.get("hitId", ""))
+        assignment_id = query.get("assignmentId", PREVIEW_ID)
+        page = _pages.inside_page(
+            offer.question, offer.title, assignment_id=assignment_id, settings=self.settings
+        )
+        return HTMLResponse(page, headers=_pages.frame_headers(origin, sandboxed=True))
+
+    def static(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in _pages.STATIC:
+            return Response(status_code=404)
+        # Sandboxed pages have an origin of their own, so their scripts come from another one.
+        headers = {"Access-Control-Allow-Origin": "*", "X-Content-Type-Options": "nosniff"}
+        return Response(_pages.static_file(name), media_type=_pages.STATIC[name], headers=headers)
+
+    # What workers send.
+
+    def submit(self, request: Request, fields: list[tuple[str, str]]) -> Response:
+        values = dict(fields)
+        assignment_id, worker = values.get("assignmentId", ""), values.get("workerId") or None
+        answers = [(name, value) for name, value in fields if name not in _OWN]
+        work = self.workers.submit(assignment_id, answers, worker)
+        if work.status == "late":
+            page = _pages.message_page(
+                "Your time was over",
+                "Your work is saved. It came after the deadline, so it is not counted and not paid by itself; "
+                "the people of this workplace see it in a list of their own and can make up for it.",
+            )
+        else:
+            page = _pages.message_page("Thank you", "Your work is handed in.")
+        return HTMLResponse(page, headers=_pages.frame_headers(self.origin(request), sandboxed=False))
+
+    def give_back(self, _request: Request, fields: list[tuple[str, str]]) -> Response:
+        worker, _ = self.worker(dict(fields))
+        self.workers.return_(dict(fields).get("assignmentId", ""), worker)
+        page = _pages.message_page("Given back", "The HIT is given back; somebody else can do it.")
+        return HTMLResponse(page, headers=_pages.own_headers())
+
+    def events(self, _request: Request, document: dict[str, Any]) -> Response:
+        worker, _ = self.worker(document)
+        events = document.get("events")
+        if not isinstance(events, list) or len(events) > _MOST_EVENTS:
+            raise InputError(f"events must be a list of at most {_MOST_EVENTS} entries")
+        now = self.door.now()
+        kept = [
+            (_whole(each.get("seq")), PageEvent(str(each.get("kind")), now, _text(each.get("item"))), _number(each.get("t")))
+            for each in events
+            if isinstance(each, dict)
+        ]
+        self.workers.record_events(str(document.get("assignmentId")), worker, _spread(kept))
+        return Response(status_code=204)
+
+    def draft(self, request: Request, document: dict[str, Any] | None) -> Response:
+        values = request.query_params if document is None else document
+        worker, _ = self.worker(values)
+        assignment_id = str(values.get("assignmentId"))
+        if document is None:
+            work = self.workers.open_page(assignment_id, worker)
+            return JSONResponse({"fields": work.draft}, headers={"Cache-Control": "no-store"})
+        fields = [(str(each[0]), str(each[1])) for each in document.get("fields", []) if len(each) == 2]  # noqa: PLR2004
+        self.workers.save_draft(assignment_id, worker, fields)
+        return Response(status_code=204)
+
+    def ask(self, request: Request) -> Response:
+        worker, key = self.worker(request.query_params)
+        type_id = request.query_params.get("qualificationTypeId", "")
+        request_id, state, test = self.workers.ask_qualification(type_id, worker)
+        if test is None:
+            page = _pages.message_page("Qualification", f"Your request is {state}.")
+        else:
+            hidden = [("qualificationTypeId", type_id), ("requestId", request_id), ("workerId", worker), ("key", key)]
+            page = _pages.form_page(test, "Qualification test", action="/mturk/test", hidden=hidden)
+        return HTMLResponse(page, headers={**_pages.own_headers(), "X-Request-Id": request_id})
+
+    def test(self, _request: Request, fields: list[tuple[str, str]]) -> Response:
+        values = dict(fields)
+        worker, _ = self.worker(values)
+        state = self.workers.submit_test(
+            values.get("qualificationTypeId", ""), values.get("requestId", ""), worker, fields
+        )
+        texts = {
+            "granted": "Your test is scored.",
+            "pending": "A person will look at your test.",
+            "lapsed": "The time of this test was over; ask for it again.",
+        }
+        return HTMLResponse(_pages.message_page("Qualification test", texts[state]), headers=_pages.own_headers())
+
+
+def _spread(events: list[tuple[int, PageEvent, float | None]]) -> list[tuple[int, PageEvent, float | None]]:
+    """Date the events of one batch backwards from its arrival by the page's own clock, whose differences are good."""
+    from datetime import timedelta
+
+    clocks = [page_ms for _, _, page_ms in events if page_ms is not None]
+    if not clocks:
+        return events
+    last = max(clocks)
+    return [
+        (seq, PageEvent(event.kind, event.at - timedelta(milliseconds=min(last - page_ms, 3.6e6)), event.item), page_ms)
+        if page_ms is not None
+        else (seq, event, page_ms)
+        for seq, event, page_ms in events
+    ]
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
+        raise InputError(f"seq of an event is {str(value)[:40]!r}; give a whole number")
+    return value
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and abs(value) < 1e12 else None  # noqa: PLR2004
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)[:200].replace("\x00", "")
+
+
+def worker_routes(door: FrontDoor) -> list[Route]:
+    """Return the routes of the workers' pages."""
+    routes = _Routes(door)
+    most = door.settings.most_answer_bytes
+
+    def page(path: str, handle: Callable[[Request], Response]) -> Route:
+        async def endpoint(request: Request) -> Response:
+            return await run_in_threadpool(_guarded, lambda: handle(request))
+
+        return Route(path, endpoint, methods=["GET"])
+
+    def form(path: str, handle: Callable[[Request, list[tuple[str, str]]], Response]) -> Route:
+        async def endpoint(request: Request) -> Response:
+            try:
+                fields = await _fields(request, most)
+            except TooLargeError:
+                return _refusal(413, f"What you sent is larger than {most:,} bytes.")
+            return await run_in_threadpool(_guarded, lambda: handle(request, fields))
+
+        return Route(path, endpoint, methods=["POST"])
+
+    def document(path: str, handle: Callable[[Request, dict[str, Any]], Response]) -> Route:
+        async def endpoint(request: Request) -> Response:
+            try:
+                content = json.loads(await read_body(request, most))
+            except (TooLargeError, ValueError, RecursionError):
+                return Response(status_code=400)
+            if not isinstance(content, dict):
+                return Response(status_code=400)
+            return await run_in_threadpool(_guarded, lambda: handle(request, content))
+
+        return Route(path, endpoint, methods=["POST"])
+
+    return [
+        page("/mturk/hits", routes.hits),
+        page("/mturk/preview", routes.preview),
+        page("/mturk/accept", routes.accept),
+        page("/mturk/content", routes.content),
+        page("/mturk/static/{name}", routes.static),
+        page("/mturk/qualification", routes.ask),
+        page("/mturk/draft", lambda request: routes.draft(request, None)),
+        form("/mturk/externalSubmit", routes.submit),
+        form("/mturk/return", routes.give_back),
+        form("/mturk/test", routes.test),
+        document("/mturk/draft", routes.draft),
+        document("/mturk/events", routes.events),
+    ]
+
+
+async def _fields(request: Request, most: int) -> list[tuple[str, str]]:
+    """Return the fields of a form, urlencoded or multipart, in their order; files are left out."""
+    body = await read_body(request, most)
+    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+        text = body.decode("utf-8", errors="replace")
+        return parse_qsl(text, keep_blank_values=True, max_num_fields=10_000)
+
+    async def replay() -> dict[str, Any]:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    sent = await Request(request.scope, receive=replay).form(max_fields=10_000, max_part_size=most)
+    return [(name, value) for name, value in sent.multi_items() if isinstance(value, str)]
+
+
+def _guarded(handle: Callable[[], Response]) -> Response:
+    """Turn a refusal into a page; what the worker typed is never echoed as HTML."""
+    try:
+        return handle()
+    except TurkError as error:
+        return _refusal(error.status if error.status != 400 else 409, error.message)  # noqa: PLR2004
+    except InputError as error:
+        return _refusal(400, str(error))
+    except HmcCrowdError:
+        return _refusal(503, "The workplace cannot answer now. Your work is not lost: try again in a minute.")
+
+
+def _refusal(status: int, text: str) -> Response:
+    return HTMLResponse(_pages.message_page("This is not possible", text), status, headers=_pages.own_headers())
