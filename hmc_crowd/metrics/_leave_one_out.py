@@ -17,7 +17,8 @@ Source: Lyu et al. (2024), "HREF", Algorithm 1 and section 2.3. A tie of two ans
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -52,10 +53,10 @@ class LeaveOneOut(Metric):
     minimum, maximum : float or None
         What the unluckiest and the luckiest draws of modes would give.
     items : mapping of str to array
-        Per item that counts: ``position`` (in the input, or of the task's first appearance), ``item``,
+        Property. Per item that counts: ``position`` (in the input, or of the task's first appearance), ``item``,
         ``annotations``, ``agreement``, ``minimum``, ``maximum``; see `items_frame`.
     annotators : mapping of str to array
-        For inner agreement: ``worker``, ``annotations``, ``agreement``; see `workers_frame`.
+        Property. For inner agreement: ``worker``, ``annotations``, ``agreement``; see `workers_frame`.
     draws : array of float, shape (draws,)
         The seeded draws, if asked for.
     """
@@ -63,16 +64,25 @@ class LeaveOneOut(Metric):
     fraction: Fraction | None = None
     minimum: float | None = None
     maximum: float | None = None
-    items: dict[str, Any] = field(default_factory=dict)
-    annotators: dict[str, Any] = field(default_factory=dict)
     draws: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    source: _Source | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         return f"LeaveOneOut({self})"
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        plain = {**self.__dict__, "dropped": dict(self.dropped), "details": dict(self.details)}
-        return _rebuild, (plain,)
+        plain = {each.name: getattr(self, each.name) for each in fields(self)}
+        return _rebuild, ({**plain, "dropped": dict(self.dropped), "details": dict(self.details)},)
+
+    @cached_property
+    def items(self) -> dict[str, Any]:
+        """Per item that counts, made when asked for."""
+        return {} if self.source is None else _items(self.source)
+
+    @cached_property
+    def annotators(self) -> dict[str, Any]:
+        """Per worker, made when asked for; empty for a judge."""
+        return {} if self.source is None or not self.source.inner else _workers(self.source)
 
     def items_frame(self) -> pd.DataFrame:
         """Return one row per item: ``position, item, annotations, agreement, minimum, maximum``."""
@@ -180,14 +190,14 @@ def leave_one_out_agreement(
     made = mean_interval(value, ask, tuple(way.take(keep) for way in ways))
     exact = scores.exact(keep)
     sampled = draw_modes(cells, guess, keep, draws, ask.generator()) if draws else np.zeros(0)
-    fields = {**made.fields(), "warnings": (*warnings, *made.warnings)}
+    interval_fields = {**made.fields(), "warnings": (*warnings, *made.warnings)}
     return LeaveOneOut(
         float(exact),
         n=int(keep.sum()),
         dropped=dropped,
         level=ask.level,
         name=name,
-        **fields,
+        **interval_fields,
         details={
             "annotations": int(read.per_unit[keep].sum()),
             "drawn_items": int(scores.random[keep].sum()),
@@ -196,13 +206,22 @@ def leave_one_out_agreement(
         fraction=exact,
         minimum=float(scores.least[keep].mean()),
         maximum=float(scores.most[keep].mean()),
-        items=_items(read, scores, keep),
-        annotators={} if guess is not None else _workers(read, cells, keep),
         draws=sampled,
+        source=_Source(read, cells, scores, keep, guess is None),
     )
 
 
-def _items(read: Ratings, scores: Scores, keep: NDArray[np.bool_]) -> dict[str, Any]:
+@dataclass(frozen=True, eq=False)
+class _Source:
+    read: Ratings
+    cells: Cells
+    scores: Scores
+    keep: NDArray[np.bool_]
+    inner: bool
+
+
+def _items(source: _Source) -> dict[str, Any]:
+    read, scores, keep = source.read, source.scores, source.keep
     place = np.flatnonzero(keep)
     names = place if isinstance(read.units, range) else np.asarray(read.units, dtype=object)[place]
     return {
@@ -215,17 +234,17 @@ def _items(read: Ratings, scores: Scores, keep: NDArray[np.bool_]) -> dict[str, 
     }
 
 
-def _workers(read: Ratings, cells: Cells, keep: NDArray[np.bool_]) -> dict[str, Any]:
-    rows = keep[read.unit]
-    hit = np.where(cells.count == cells.largest[cells.unit], 1.0, 0.0) * (cells.top == 1)[cells.unit]
-    chance = hit / (cells.second[cells.unit] + 1.0)
-    per_row = chance[cells.of_row][rows]
+def _workers(source: _Source) -> dict[str, Any]:
+    read, cells = source.read, source.cells
+    hit = (cells.count == cells.largest) & (cells.top == 1)
+    chance = hit / (cells.second + 1.0)
+    rows = source.keep[read.unit]
     rater = read.rater[rows]
     n = np.bincount(rater, minlength=read.n_raters)
-    total = np.bincount(rater, weights=per_row, minlength=read.n_raters)
+    total = np.bincount(rater, weights=chance[cells.slot[rows], read.unit[rows]], minlength=read.n_raters)
     rate = np.divide(total, n, out=np.full(read.n_raters, np.nan), where=n > 0)
     return {"worker": list(read.raters), "annotations": n, "agreement": rate}
 
 
-def _rebuild(fields: dict[str, Any]) -> LeaveOneOut:
-    return LeaveOneOut(**fields)
+def _rebuild(parts: dict[str, Any]) -> LeaveOneOut:
+    return LeaveOneOut(**parts)

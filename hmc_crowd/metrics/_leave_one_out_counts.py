@@ -18,21 +18,27 @@ __all__ = ["Cells", "Scores", "draw_modes", "inner_scores", "label_cells", "oute
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Labels that occur in items, one entry per (item, label), and what each item's counts look like.
+    """How often each item got which label, and what these counts look like.
 
-    `unit, code, count` are per cell; `of_row` is the cell of each annotation; `m, largest, top, second` are per item:
-    annotations, largest count M, labels that have it, labels with M - 1 >= 1. `size` is the number of labels.
+    `count`, shape (slots, items): items lie along the last axis, where numpy is quick. A slot is a label, or with many
+    labels the item's own first, second, ... label, named by `label` (-1 where the item has no more). Per item: `m`
+    annotations, `largest` count M, `top` labels that have it, `second` labels with M - 1 >= 1. `slot` is per answer.
     """
 
-    unit: NDArray[np.intp]
-    code: NDArray[np.intp]
     count: NDArray[np.intp]
-    of_row: NDArray[np.intp]
+    label: NDArray[np.intp] | None
+    slot: NDArray[np.intp]
     m: NDArray[np.intp]
     largest: NDArray[np.intp]
     top: NDArray[np.intp]
     second: NDArray[np.intp]
-    size: int
+
+    def own(self, guess: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return how often each item got the guessed label; 0 for -1."""
+        if self.label is None:
+            known = guess >= 0
+            return np.where(known, self.count[np.where(known, guess, 0), np.arange(len(guess))], 0)
+        return np.asarray(((self.label == guess) * self.count * (guess >= 0)).sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,30 +58,32 @@ class Scores:
 
     def exact(self, keep: NDArray[np.bool_]) -> Fraction:
         """Return the mean over the kept items, exactly: few different denominators occur."""
-        under, place = np.unique(self.under[keep], return_inverse=True)
-        over = np.bincount(place, weights=self.over[keep].astype(np.float64), minlength=len(under))
-        parts = zip(over.tolist(), under.tolist(), strict=True)
-        return sum((Fraction(int(above), below) for above, below in parts), Fraction(0)) / int(keep.sum())
+        above = np.bincount(self.under[keep], weights=self.over[keep])
+        parts = ((int(above[below]), below) for below in np.flatnonzero(above).tolist())
+        return sum((Fraction(over, under) for over, under in parts), Fraction(0)) / int(keep.sum())
 
 
 def label_cells(read: Ratings) -> Cells:
-    """Count labels per item, in time linear in the annotations (a sort when there are many labels)."""
+    """Count labels per item, in time linear in the annotations (with a sort when there are many labels)."""
     size, units = len(read.labels), read.n_units
-    cell = read.unit * size + read.code
     if units * size <= 4 * read.n + 100_000:
-        dense = np.bincount(cell, minlength=units * size)
-        found = np.flatnonzero(dense)
-        place = np.empty(units * size, dtype=np.intp)
-        place[found] = np.arange(len(found))
-        of_row, count = place[cell], dense[found]
+        slot, label = read.code, None
     else:
-        found, of_row, count = np.unique(cell, return_inverse=True, return_counts=True)
-    unit = found // size
-    largest = np.zeros(units, dtype=np.intp)
-    np.maximum.at(largest, unit, count)
-    top = np.bincount(unit[count == largest[unit]], minlength=units)
-    second = np.bincount(unit[count == largest[unit] - 1], minlength=units)
-    return Cells(unit, found % size, count, of_row, read.per_unit, largest, top, second, size)
+        # The distinct labels of an item are numbered within the item.
+        found, where = np.unique(read.unit * size + read.code, return_inverse=True)
+        unit = found // size
+        start = np.searchsorted(unit, np.arange(units))
+        slot_of = np.arange(len(found)) - start[unit]
+        size = int(slot_of.max(initial=-1)) + 1
+        label = np.full((size, units), -1, dtype=np.intp)
+        label[slot_of, unit] = found % len(read.labels)
+        slot = slot_of[where.reshape(-1)]
+    size = max(size, 1)
+    count = np.bincount(slot * units + read.unit, minlength=size * units).reshape(size, units)
+    largest = count.max(axis=0)
+    top = np.count_nonzero(count == largest, axis=0)
+    second = np.where(largest > 1, np.count_nonzero(count == largest - 1, axis=0), 0)
+    return Cells(count, label, slot, read.per_unit, largest, np.where(largest > 0, top, 0), second)
 
 
 def inner_scores(cells: Cells) -> Scores:
@@ -93,9 +101,7 @@ def outer_scores(cells: Cells, guess: NDArray[np.intp]) -> Scores:
     """Return the agreement of one label per item with the mode of the others; guess -1 agrees with nothing."""
     m, big = np.maximum(cells.m.astype(np.int64), 1), cells.largest.astype(np.int64)
     top, second = cells.top.astype(np.int64), cells.second.astype(np.int64)
-    own = np.zeros(len(m), dtype=np.int64)
-    match = cells.code == guess[cells.unit]
-    own[cells.unit[match]] = cells.count[match]
+    own = cells.own(guess)
     leads, alone = (own == big) & (own > 0), top == 1
     follows = (own == big - 1) & (own > 0) & alone
     over = np.where(leads & alone, (m - big) * (second + 1) + big, 0)
@@ -123,9 +129,7 @@ def draw_modes(
         first, p = np.where(alone, big, 0), 1.0 / (second + 1.0)
         other, q, sure = np.zeros_like(m), np.zeros(len(m)), np.zeros_like(m)
     else:
-        own = np.zeros(len(m), dtype=np.intp)
-        match = cells.code == guess[cells.unit]
-        own[cells.unit[match]] = cells.count[match]
+        own = cells.own(guess)
         leads = (own == big) & (own > 0)
         follows = (own == big - 1) & (own > 0) & alone
         first = np.where(alone & (leads | follows), big, np.where(leads, m - top * big, 0))

@@ -145,10 +145,16 @@ def read_ratings(ratings: Any, *, categories: Sequence[Any] | None = None) -> Ra
         raters, units = range(array.shape[1] if array.ndim == 2 else 0), range(len(array))
     if array.ndim != 2:
         raise InputError(f"ratings has shape {array.shape}; give (units, raters) with NaN where a rating is missing")
-    present = ~_missing(array)
-    unit, rater = np.nonzero(present)
-    dropped = {"missing rating": int(array.size - len(unit))}
-    return _coded(array[present], unit, rater, units, raters, dropped, categories)
+    missing = _missing(array)
+    if missing.any():
+        unit, rater = np.nonzero(~missing)
+        values = array[~missing]
+    else:
+        unit = np.repeat(np.arange(array.shape[0]), array.shape[1])
+        rater = np.tile(np.arange(array.shape[1]), array.shape[0])
+        values = array.reshape(-1)
+    dropped = {"missing rating": int(array.size - len(values))}
+    return _coded(values, unit, rater, units, raters, dropped, categories)
 
 
 def codes_of(values: NDArray[Any], categories: Sequence[Any] | None = None) -> tuple[list[Any], NDArray[np.intp]]:
@@ -207,12 +213,12 @@ def _number_codes(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     if values.size and values.dtype.kind != "b":
         low, high = float(values.min()), float(values.max())
         if high - low < _SMALL_RANGE and abs(low) < 2**52 and abs(high) < 2**52:
-            shifted = values - low
-            whole = shifted.astype(np.intp)
-            if values.dtype.kind != "f" or (np.array_equal(shifted, whole) and low == np.floor(low)):
+            shifted = values - values.min()
+            whole = shifted.astype(np.intp, copy=False)
+            if values.dtype.kind != "f" or (low == np.floor(low) and np.array_equal(shifted, whole)):
                 seen = np.bincount(whole) > 0
-                place = np.cumsum(seen) - 1
-                return (np.flatnonzero(seen) + values.min()).tolist(), place[whole].astype(np.intp)
+                labels = (np.flatnonzero(seen) + values.min()).tolist()
+                return labels, whole if seen.all() else (np.cumsum(seen) - 1)[whole].astype(np.intp)
     found, codes = np.unique(values, return_inverse=True)
     return found.tolist(), codes.reshape(-1).astype(np.intp)
 
