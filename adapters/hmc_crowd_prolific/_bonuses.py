@@ -87,8 +87,8 @@ class Bonuses:
         Raises
         ------
         PlatformUnavailableError
-            It never left this machine, or was refused for now: nothing is paid.
+            It never left this machine: nothing is paid.
         NeedsHumanError
             It may have been paid: read the submissions' bonuses, and do not call it again.
         """
-        self._http.once("POST", f"bulk-bonus-payments/{segment(setup_id)}/pay/", money=True, text_ok=True)
+        self._http.once("POST", f"bulk-bonus-payments/{segment(setup_id)}/pay/", money=True, text_ok=True, strict=True)

@@ -35,12 +35,13 @@ class DeadlineTransport(httpx.HTTPTransport):
     """
 
     def __init__(self, *, monotonic: Callable[[], float] = time.monotonic) -> None:
-        super().__init__(retries=0)
+        context = httpx.create_ssl_context(trust_env=False)
+        super().__init__(verify=context, retries=0)
         self._budget = _Budget()
         self._monotonic = monotonic
         # The pool takes its network as an argument; httpx has no way to hand it through.
         self._pool = httpcore.ConnectionPool(
-            ssl_context=httpx.create_ssl_context(),
+            ssl_context=context,
             max_connections=20,
             max_keepalive_connections=10,
             keepalive_expiry=5.0,

@@ -57,6 +57,11 @@ _DEVICES = ("desktop", "tablet", "mobile")
 _WARNINGS = ("sensitive", "explicit")
 
 
+def _one_of(name: str, value: str, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise InputError(f"{name} is {value!r}; Prolific knows {', '.join(allowed)}")
+
+
 @dataclass(frozen=True)
 class CodeAction:
     """What follows when a completion code is entered; a member stays None unless its action needs it."""
@@ -220,8 +225,3 @@ class StudyDraft:
         if self.naivety_distribution_rate is not None:
             body["naivety_distribution_rate"] = self.naivety_distribution_rate
         return {**body, **self.extra}
-
-
-def _one_of(name: str, value: str, allowed: Sequence[str]) -> None:
-    if value not in allowed:
-        raise InputError(f"{name} is {value!r}; Prolific knows {', '.join(allowed)}")

@@ -101,7 +101,7 @@ class Http:
         self._client = httpx.Client(
             base_url=self.base_url,
             headers={"Authorization": f"Token {token}", "Accept": "application/json"},
-            timeout=httpx.Timeout(5.0, read=30.0),
+            timeout=httpx.Timeout(5.0, read=self.pace.silence_s),
             follow_redirects=False,
             transport=self._transport,
             trust_env=False,
@@ -141,8 +141,11 @@ class Http:
         *,
         money: bool = False,
         text_ok: bool = False,
+        strict: bool = False,
     ) -> Reply:
         """Write what must not be written twice: one attempt, whatever happens.
+
+        ``strict`` trusts no refusal that asks to come back later: only what never left this machine counts as not done.
 
         Raises
         ------
@@ -160,7 +163,7 @@ class Http:
             return found
         if found.is_final:
             raise PlatformError(found.reason)
-        if not found.sent or found.status == 429:
+        if not found.sent or (found.status == 429 and not strict):
             raise PlatformUnavailableError(f"{found.reason}; nothing was done, try again later")
         raise NeedsHumanError(
             f"{found.reason}; nobody can know whether {method} {shown_path(path)} took effect, so it was not sent "

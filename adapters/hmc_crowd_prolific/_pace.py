@@ -29,6 +29,8 @@ class Pace:
         No attempt begins later than that after the first one.
     exchange_s : float, default 60
         One request and its whole answer may take so long.
+    silence_s : float, default 30
+        Longest wait for the next bytes of an answer.
     sleep, monotonic : callable
         The machine's by default.
     rng : numpy.random.Generator, optional
@@ -39,16 +41,17 @@ class Pace:
     longest_s: float = 30.0
     give_up_after_s: float = 120.0
     exchange_s: float = 60.0
+    silence_s: float = 30.0
     sleep: Callable[[float], None] = time.sleep
     monotonic: Callable[[], float] = time.monotonic
     rng: np.random.Generator | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.first_s <= self.longest_s or self.give_up_after_s <= 0 or self.exchange_s <= 0:
-            raise InputError(
-                f"first_s is {self.first_s}, longest_s {self.longest_s}, give_up_after_s {self.give_up_after_s}, "
-                f"exchange_s {self.exchange_s}; all must be above 0, and first_s at most longest_s"
-            )
+        for name in ("first_s", "longest_s", "give_up_after_s", "exchange_s", "silence_s"):
+            if not getattr(self, name) > 0:
+                raise InputError(f"{name} is {getattr(self, name)}; give a time above 0")
+        if self.first_s > self.longest_s:
+            raise InputError(f"first_s is {self.first_s}, above longest_s of {self.longest_s}; turn them round")
 
     def attempts(self) -> Iterator[int]:
         """Yield 1, 2, ... with a pause before each but the first, until it is time to give up."""

@@ -29,8 +29,8 @@ def pages(
 ) -> Iterator[tuple[list[dict[str, Any]], int | None]]:
     """Yield the rows of each page and the count that the list gives for itself (None where it gives none).
 
-    The link to the next page is followed by its query alone: the token goes to no other address. Lists that know no page
-    numbers (``paged=False``) are not asked for any, but their links are followed too.
+    The link to the next page is followed by its query alone: the token goes to no other address. Lists that know no
+    page numbers (``paged=False``) are not asked for any, but their links are followed too.
     """
     query: dict[str, str | int] = {**({"page": 1, "page_size": PAGE_SIZE} if paged else {}), **params}
     for _ in range(_MOST_PAGES):

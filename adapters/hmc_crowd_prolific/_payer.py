@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 from hmc_crowd._base.ids import natural_key
 from hmc_crowd.errors import InputError, NeedsHumanError, PlatformError, PlatformUnavailableError
-from hmc_crowd_prolific._bonuses import Bonus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hmc_crowd._base.clock import Clock
+    from hmc_crowd_prolific._bonuses import Bonus
     from hmc_crowd_prolific._client import ProlificClient
 
 __all__ = ["BonusPayer", "BonusRecord", "BonusState"]
@@ -47,6 +47,8 @@ class BonusRecord:
 
     Parameters
     ----------
+    reason_code : str
+        Why: a submission is paid once for each reason.
     paid_before : tuple of tuple of int
         The bonuses that each submission had when the payment was sent, in the order of ``bonuses``.
     question : str
@@ -55,6 +57,7 @@ class BonusRecord:
 
     study_id: str
     bonuses: tuple[Bonus, ...]
+    reason_code: str = ""
     state: BonusState = BonusState.PLANNED
     setup_id: str | None = None
     total_minor: int | None = None
@@ -68,9 +71,9 @@ class BonusRecord:
 
     @property
     def key(self) -> str:
-        """Natural key of the payment, the same for the same study and bonuses."""
-        rows = sorted((each.submission_id, each.amount_minor) for each in self.bonuses)
-        return natural_key("prolific bonus", self.study_id, rows)
+        """Natural key of the payment, the same for the same study, submissions and reason."""
+        rows = sorted(each.submission_id for each in self.bonuses)
+        return natural_key("prolific bonus", self.study_id, self.reason_code, rows)
 
 
 class BonusPayer:
@@ -86,6 +89,10 @@ class BonusPayer:
         Tells how long a payment is waited for.
     give_up_after : timedelta, default 24 hours
         When a payment that does not show becomes a question for a person.
+
+    Notes
+    -----
+    One batch at a time for a submission: two payments of the same amount under way cannot be told apart.
     """
 
     def __init__(

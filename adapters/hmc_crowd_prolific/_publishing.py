@@ -124,8 +124,8 @@ def _require_funds(cost_minor: int, balance: Balance) -> None:
         cost = Money(cost_minor, available.currency)
         missing = Money(cost_minor - available.minor, available.currency)
         raise BudgetError(
-            f"the study would cost {cost} with fees and tax, but the workspace has {available} available, {missing} too "
-            "little; nothing was published: add funds or ask for fewer places"
+            f"the study would cost {cost} with fees and tax, but the workspace has {available} available, {missing} "
+            "too little; nothing was published: add funds or ask for fewer places"
         )
 
 

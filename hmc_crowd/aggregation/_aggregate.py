@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from hmc_crowd.aggregation._choose import ALL_METHODS
 from hmc_crowd.aggregation._crowdkit import aggregate_with_crowdkit
 from hmc_crowd.aggregation._dask import DaskEngine
-from hmc_crowd.aggregation._dawid_skene import DawidSkene
-from hmc_crowd.aggregation._majority import MajorityVote
 from hmc_crowd.aggregation._result import AggregateResult
 from hmc_crowd.errors import InputError
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["METHODS", "aggregate"]
 
-METHODS: dict[str, Callable[[], Aggregator]] = {"dawid_skene": DawidSkene, "majority": MajorityVote}
+METHODS: dict[str, Callable[[], Aggregator]] = dict(ALL_METHODS)
 
 
 def aggregate(

@@ -126,19 +126,20 @@ def encode(
             missing = answers[column].isna().to_numpy()
             raise FrameError(f"answers has no {column} in {first_rows(missing)}; fill the column or drop these rows")
     used, present = _with_label(answers)
-    task, tasks = ranked(used["task"], name="answers.task")
     worker, workers = ranked(used["worker"], name="answers.worker")
     label, label_set = _label_codes(used["label"], labels, present=present)
     if extend_labels and labels is None and gold is not None:
         label, label_set = _with_gold_labels(label, label_set, gold)
-    starts, cell = _by_task(task, worker, label, sizes=(len(tasks), len(workers), len(label_set)))
+    cell = _cells(worker, label, size=len(workers) * len(label_set), n_labels=len(label_set))
+    del worker, label
+    task, tasks = ranked(used["task"], name="answers.task")
+    columns = [task, cell]
+    del task, cell  # `_by_task` frees them as soon as it can: they are the largest arrays there are
+    width = len(workers) * len(label_set)
+    starts, cell = _by_task(columns, n_tasks=len(tasks), width=width)
     if repeats != "all" and _any_repeat(starts, cell, len(label_set)):
-        times = used["submitted"] if "submitted" in used.columns else None
-        columns = task.astype(np.intp), worker.astype(np.intp), label.astype(np.intp)
-        order = np.lexsort((columns[2], columns[1], columns[0]))
-        keep = drop_repeats(*columns, order=order, times=times, rule=repeats, names=(tasks, workers))
-        task, worker, label = task[keep], worker[keep], label[keep]
-        starts, cell = _by_task(task, worker, label, sizes=(len(tasks), len(workers), len(label_set)))
+        columns = _without_repeats(used, repeats, names=(tasks, workers, label_set))
+        starts, cell = _by_task(columns, n_tasks=len(tasks), width=width)
     without = _tasks_without_label(answers, present, tasks)
     gold_of_task, n_gold, n_gold_used = gold_codes(gold, tasks, label_set)
     counts = AnswerCounts(
@@ -166,25 +167,50 @@ def _with_label(answers: pd.DataFrame) -> tuple[pd.DataFrame, NDArray[np.bool_] 
     return answers.loc[present], present
 
 
+def _without_repeats(
+    used: pd.DataFrame, repeats: Repeats, *, names: tuple[pd.Index[Any], pd.Index[Any], pd.Index[Any]]
+) -> list[NDArray[Any]]:
+    """Code the rows once more, this time to say which of them count; return their tasks and cells."""
+    tasks, workers, labels = names
+    task: NDArray[Any] = ranked(used["task"], name="answers.task")[0].astype(np.intp)
+    worker: NDArray[Any] = ranked(used["worker"], name="answers.worker")[0].astype(np.intp)
+    label: NDArray[Any] = labels.get_indexer(pd.Index(used["label"])).astype(np.intp)
+    times = used["submitted"] if "submitted" in used.columns else None
+    order = np.lexsort((label, worker, task))
+    keep = drop_repeats(task, worker, label, order=order, times=times, rule=repeats, names=(tasks, workers))
+    return [task[keep].astype(np.int32), worker[keep] * len(labels) + label[keep]]
+
+
+def _cells(worker: NDArray[np.int32], label: NDArray[np.int32], *, size: int, n_labels: int) -> NDArray[Any]:
+    """Return ``worker * n_labels + label``, in the place of ``worker`` where that can hold it."""
+    if size >= 1 << 31:
+        return worker.astype(np.int64) * n_labels + label
+    worker *= np.int32(n_labels)
+    worker += label
+    return worker
+
+
 def _by_task(
-    task: NDArray[np.int32], worker: NDArray[np.int32], label: NDArray[np.int32], *, sizes: tuple[int, int, int]
+    columns: list[NDArray[Any]], *, n_tasks: int, width: int
 ) -> tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]]:
-    """Return where each task starts and its cells, ascending: the one order that no permutation of the rows changes."""
-    n_tasks, width = sizes[0], sizes[1] * sizes[2]
+    """Return where each task starts and its cells, ascending: the one order that no permutation of the rows changes.
+
+    ``columns`` holds task and cell of each answer; it is emptied.
+    """
+    cell, task = columns.pop(), columns.pop()
     if max(width, len(task)) >= 1 << 31:
-        wide = worker.astype(np.int64) * sizes[2] + label
-        order = np.lexsort((wide, task))
-        return np.concatenate(([0], np.cumsum(np.bincount(task, minlength=n_tasks)))), wide[order]
+        order = np.lexsort((cell, task))
+        return np.concatenate(([0], np.cumsum(np.bincount(task, minlength=n_tasks)))), cell[order]
     from scipy.sparse import coo_array
 
-    cell = worker * np.int32(sizes[2])
-    cell += label
     table = coo_array((np.ones(len(task), dtype=np.int8), (task, cell)), shape=(n_tasks, width))
+    del task, cell
     # Two counting sorts, by cell and then by task, in place of a sort; equal answers must not be added up.
     table.has_canonical_format = True
     by_cell = table.tocsc()
-    del table, cell
+    del table
     rows = by_cell.tocsr()
+    del by_cell
     return rows.indptr, rows.indices.astype(smallest(width), copy=False)
 
 

@@ -73,22 +73,29 @@ def ranked(column: pd.Series[Any], *, name: str) -> tuple[NDArray[np.int32], pd.
 
 
 def _arrow(column: pd.Series[Any]) -> Any:
-    """Return the Arrow array of a column of text, or None."""
+    """Return the Arrow array of a column of text, in the chunks that it has, or None."""
     if not isinstance(column.dtype, pd.StringDtype) or column.dtype.storage != "pyarrow":
         return None
     import pyarrow as pa
 
     found = pa.array(column.array)
-    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+    return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
 
 
 def _ranked_text(arrow: Any, dtype: Any) -> tuple[NDArray[np.int32], pd.Index[Any]]:
     import pyarrow.compute as pc
 
-    encoded = arrow.dictionary_encode()
-    order = pc.sort_indices(encoded.dictionary)
-    names: pd.Index[Any] = pd.Index(pd.array(encoded.dictionary.take(order), dtype=dtype))
-    return _rank_of(order.to_numpy())[encoded.indices.to_numpy()], names
+    encoded = arrow.dictionary_encode().unify_dictionaries()
+    dictionary = encoded.chunk(0).dictionary
+    order = pc.sort_indices(dictionary)
+    names: pd.Index[Any] = pd.Index(pd.array(dictionary.take(order), dtype=dtype))
+    rank = _rank_of(order.to_numpy())
+    codes = np.empty(len(encoded), dtype=np.int32)
+    low = 0
+    for chunk in encoded.chunks:
+        np.take(rank, chunk.indices.to_numpy(), out=codes[low : low + len(chunk)])
+        low += len(chunk)
+    return codes, names
 
 
 def _rank_of(order: NDArray[Any]) -> NDArray[np.int32]:

@@ -1,16 +1,16 @@
 """How many answers does this item need?
 
-As many as it takes until a calibrated probability passes a threshold, and no more. `certify_stopping` replays gold items
-answer by answer: one half of the gold calibrates the posteriors of the early looks, the other half measures how often a
-stopped item is wrong, for each of a few thresholds; the cheapest threshold whose error is bounded is taken.
+As many as it takes until a calibrated probability passes a threshold, and no more. `certify_stopping` replays gold
+items answer by answer: one half of the gold calibrates the posteriors of the early looks, the other half measures how
+often a stopped item is wrong, for each of a few thresholds; the cheapest threshold whose error is bounded is taken.
 
 Guarantee: with probability ``level`` over the gold, at most ``max_error`` of the items that the rule stops have a wrong
-label. It holds however wrong the model is, for items, workers and an order of answers like those of the gold. Items that
-never pass the threshold go to an expert and are not in the bound. Looking after each answer costs nothing: the looks are
-replayed as they will happen. A posterior that is not calibrated is refused.
+label. It holds however wrong the model is, for items, workers and an order of answers like those of the gold. Items
+that never pass the threshold go to an expert and are not in the bound. Looking after each answer costs nothing: the
+looks are replayed as they will happen. A posterior that is not calibrated is refused.
 
-Source: exact binomial bounds (Clopper and Pearson 1934), shared out over the thresholds (Bonferroni), as in Angelopoulos
-et al. (2021), "Learn then Test".
+Source: exact binomial bounds (Clopper and Pearson 1934), shared out over the thresholds (Bonferroni), as in
+Angelopoulos et al. (2021), "Learn then Test".
 """
 
 from __future__ import annotations
@@ -182,8 +182,8 @@ def certify_stopping(
         place = int(np.argmin(bounds))
         raise ModelError(
             f"no threshold bounds the error of stopped items by {max_error:g} at level {level:g}: the best, "
-            f"{grid[place]:g}, reaches {bounds[place]:.3f} with {found[place][0]} stopped items of {len(late)}; collect "
-            "more gold, or allow a larger max_error"
+            f"{grid[place]:g}, reaches {bounds[place]:.3f} with {found[place][0]} stopped items of {len(late)}; "
+            "collect more gold, or allow a larger max_error"
         )
     place = min(good, key=lambda one: (found[one][2], one))
     stopped, wrong, mean = found[place]

@@ -34,7 +34,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class StratumFit:
-    """``class_share`` (n_strata, K), ``errors`` (n_workers, n_strata, K, K true), ``answered`` by worker and stratum."""
+    """``class_share`` (n_strata, K), ``errors`` (n_workers, n_strata, K, K true), ``answered`` per cell."""
 
     posterior: NDArray[np.float64]
     class_share: NDArray[np.float64]

@@ -146,8 +146,10 @@ class VoteAggregator(CategoricalAggregator):
         return (f"Not converged after {self.n_iter_} iterations: raise n_iter or tol.",)
 
 
-def worker_frame(coded: CodedAnswers, found: Accuracy, *, skill: NDArray[np.float64]) -> pd.DataFrame:
-    """Return the table of workers that every estimator publishes."""
+def worker_frame(
+    coded: CodedAnswers, found: Accuracy, *, skill: NDArray[np.float64], **more: NDArray[np.float64]
+) -> pd.DataFrame:
+    """Return the table of workers that every estimator publishes, with ``more`` columns of one's own."""
     return pd.DataFrame(
         {
             "worker": coded.workers,
@@ -157,6 +159,7 @@ def worker_frame(coded: CodedAnswers, found: Accuracy, *, skill: NDArray[np.floa
             "se": found.se,
             "low": found.low,
             "high": found.high,
+            **more,
         }
     )
 

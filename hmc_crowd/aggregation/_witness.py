@@ -3,8 +3,8 @@
 Answers are few, and a classifier knows something too. Its probabilities are averaged with the workers' answers, each
 weighed by how much better it agrees with the others than the most frequent label alone would.
 
-Guarantee: the result carries the evidence ``with_model``; calibration, choice and certificates refuse it. Workers' weights
-rest on the agreement among workers alone, the model cannot vouch for those who follow it.
+Guarantee: the result carries the evidence ``with_model``; calibration and choice refuse it. Workers' weights rest on
+the agreement among workers alone: the model cannot vouch for those who follow it.
 
 Source, in our own words: Goh, Tkachenko, Mueller (2022), "CROWDLAB: Supervised Learning to Infer Consensus Labels and
 Quality Scores for Data with Multiple Annotators".
@@ -87,8 +87,8 @@ def with_witness(
     answers : pandas.DataFrame
         Columns ``task, worker, label`` and optionally ``submitted``.
     predictions : pandas.DataFrame
-        Columns ``item`` (or ``task``) and ``p_<label>`` for every label; or one column per label, indexed by task. Every
-        answered task needs a row; other rows are ignored.
+        Columns ``item`` (or ``task``) and ``p_<label>`` for every label; or one column per label, indexed by task.
+        Every answered task needs a row; other rows are ignored.
     labels : iterable, optional
         The whole label set; default the labels of the answers, in the predictions' columns.
     repeats : see `MajorityVote`.
@@ -151,7 +151,8 @@ def _average(
     total = votes.by_task(per_answer)[:, None]
     said = votes.by_cell(per_answer * (typical - miss)) + miss * total
     result: NDArray[np.float64] = (said + model_weight * model) / (total + model_weight)
-    return result / result.sum(axis=1, keepdims=True)
+    result /= result.sum(axis=1, keepdims=True)
+    return result
 
 
 def _agreements(votes: Votes, several: NDArray[np.bool_]) -> tuple[NDArray[np.float64], float]:

@@ -6,6 +6,7 @@ already is left as it is, so an interrupted collection goes on where it stopped.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -16,11 +17,11 @@ from hmc_crowd.campaign._data import known_labels
 from hmc_crowd.campaign._pseudonyms import pseudonyms
 from hmc_crowd.campaign._publish import require_published
 from hmc_crowd.errors import InputError
-from hmc_crowd.platform import TaskPages
+from hmc_crowd.platform import SubmissionState, TaskPages
 from hmc_crowd.store import SubmissionRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from hmc_crowd.campaign._context import Context, Progress
     from hmc_crowd.platform import Platform, RemoteAnswer, RemoteSubmission
@@ -59,7 +60,7 @@ def collect(
     with context.store.read() as tx:
         hits = {hit.platform_hit_id: hit for hit in require_published(context, tx) if hit.platform == platform.name}
         rounds = _rounds(context, tx)
-        seen = _states(context, tx)
+        seen = _finished(context, tx)
         labels = {each.name: set(known_labels(context, tx, each)) for each in tx.campaigns.aspects(context.campaign_id)}
     changed = stored = unusable = 0
     total = sum(hit.redundancy for hit in hits.values())
@@ -75,8 +76,10 @@ def collect(
             stored, unusable = stored + new, unusable + bad
         if progress is not None:
             progress("collecting", changed, total)
+    # The platform is asked before the transaction, which would hold the database while the network answers.
+    gone = _gone(context, platform, hits)
     with context.store.begin() as tx:
-        open_places = _settle(context, tx, platform, list(hits.values()))
+        open_places = _settle(context, tx, platform, list(hits.values()), gone)
         if changed or stored:
             context.log(tx, "collected", submissions=changed, answers=stored, unusable=unusable)
     return Collected(changed, stored, unusable, open_places)
@@ -87,9 +90,21 @@ def _rounds(context: Context, tx: Transaction) -> dict[str, int]:
     return {hit.key: number for number in range(1, last + 1) for hit in tx.work.hits(context.campaign_id, round=number)}
 
 
-def _states(context: Context, tx: Transaction) -> dict[tuple[str, str], str]:
+def _finished(context: Context, tx: Transaction) -> dict[tuple[str, str], str]:
+    """Return the state of each submission that has nothing more to bring, unless its state changes.
+
+    Work that was handed in and has no answers here is asked for again: where people are recruited in one place and work
+    in another, the word that they are done may come before their answers.
+    """
     known = tx.work.submissions(context.campaign_id)
-    return dict(zip(zip(known["platform"], known["submission_id"], strict=True), known["state"], strict=True))
+    answers = tx.work.answers(context.campaign_id)
+    with_answers = set(zip(answers["platform"], answers["submission_id"], strict=True))
+    keys = zip(known["platform"], known["submission_id"], strict=True)
+    return {
+        key: state
+        for key, state in zip(keys, known["state"], strict=True)
+        if key in with_answers or not SubmissionState(state).has_work
+    }
 
 
 def _put_submissions(
@@ -164,20 +179,48 @@ def _put_answers(
     return stored, unusable
 
 
-def _settle(context: Context, tx: Transaction, platform: Platform, hits: Sequence[HitRecord]) -> int:
-    """Settle the money of HITs that are full, or that nobody can take any more; return the places still open."""
+def _places_used(context: Context, tx: Transaction, platform: Platform) -> Counter[str]:
+    """Return how many places of each HIT somebody has handed in."""
     submissions = tx.work.submissions(context.campaign_id)
     # A rejected submission keeps its place unless the platform frees it.
-    taken_states = {"submitted", "approved"} | (set() if platform.capabilities.rejection_frees_slot else {"rejected"})
-    taken = submissions[submissions["state"].isin(taken_states)].groupby("hit_key").size()
+    taken = {"submitted", "approved"} | (set() if platform.capabilities.rejection_frees_slot else {"rejected"})
+    return Counter(submissions.loc[submissions["state"].isin(taken), "hit_key"].tolist())
+
+
+def _gone(context: Context, platform: Platform, hits: Mapping[str | None, HitRecord]) -> set[str]:
+    """Return the HITs that nobody can take any more and whose submissions are all here.
+
+    Somebody may have taken or filled a place since the submissions were read. Such a HIT is no longer open and yet not
+    done with: it stays for the next collection, or its money would be freed and its items asked once more.
+    """
+    with context.store.read() as tx:
+        used = _places_used(context, tx, platform)
+        known = tx.work.submissions(context.campaign_id)
+    states = dict(zip(zip(known["platform"], known["submission_id"], strict=True), known["state"], strict=True))
+    unfilled = [hit for hit in hits.values() if hit.state == "open" and used[hit.key] < hit.redundancy]
+    closed = [hit.platform_hit_id for hit in unfilled if not _is_open(platform, hit) and hit.platform_hit_id]
+    moved = {
+        each.hit_id
+        for each in platform.submissions(closed)
+        if states.get((platform.name, each.submission_id)) != each.state
+    }
+    return {hits[each].key for each in closed if each not in moved}
+
+
+def _settle(
+    context: Context, tx: Transaction, platform: Platform, hits: Sequence[HitRecord], gone: Container[str]
+) -> int:
+    """Settle the money of HITs that are full, or that nobody can take any more; return the places still open."""
+    places_used = _places_used(context, tx, platform)
+    submissions = tx.work.submissions(context.campaign_id)
     under_way = set(submissions.loc[submissions["state"] == "accepted", "hit_key"])
     open_places = 0
     for hit in hits:
         if hit.state != "open":
             continue
-        used = int(taken.get(hit.key, 0))
+        used = places_used[hit.key]
         full = used >= hit.redundancy
-        if not full and (hit.key in under_way or _is_open(platform, hit)):
+        if not full and (hit.key in under_way or hit.key not in gone):
             open_places += hit.redundancy - used
             continue
         fee = platform.fees.fee_minor(hit.pay_minor, redundancy=hit.redundancy)

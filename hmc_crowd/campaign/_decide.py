@@ -8,15 +8,17 @@ times for one, may have moved the border, and only a draw made after it is exact
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hmc_crowd.campaign._units import Before
 from hmc_crowd.campaign.quote import audit_size
 from hmc_crowd.errors import InputError
-from hmc_crowd.routing import Plan, draw_audit, route, route_within
+from hmc_crowd.routing import Plan, cap_count, draw_audit, route, route_within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,11 +63,38 @@ class _Budgets:
     max_s: float | None
     max_minor: int | None
 
-    def overshoot(self, asked: NDArray[np.bool_]) -> tuple[float, int]:
-        """Return by how much the asked units exceed the two limits; negative where there is room."""
-        over_s = -np.inf if self.max_s is None else float(self.seconds[asked].sum()) - self.max_s
-        over_minor = -1 if self.max_minor is None else int(self.money_minor[asked].sum()) - self.max_minor
+    def used(self, asked: NDArray[np.bool_]) -> tuple[float, int]:
+        """Return seconds and money of these units."""
+        return float(self.seconds[asked].sum()), int(self.money_minor[asked].sum())
+
+    def overshoot(self, seconds: float, money_minor: int) -> tuple[float, int]:
+        """Return by how much the two limits are exceeded; 0 where there is room."""
+        over_s = 0.0 if self.max_s is None or seconds <= self.max_s + 1e-6 else seconds - self.max_s
+        over_minor = 0 if self.max_minor is None else max(0, money_minor - self.max_minor)
         return over_s, over_minor
+
+    def less(self, used: tuple[float, int], over: tuple[float, int]) -> _Budgets:
+        """Return the budgets of a plan that is to use that much less than it did."""
+        max_s = max(0.0, min(self.max_s or 0.0, used[0]) - over[0]) if over[0] else self.max_s
+        max_minor = max(0, min(self.max_minor or 0, used[1]) - over[1]) if over[1] else self.max_minor
+        return replace(self, max_s=max_s, max_minor=max_minor)
+
+
+@dataclass(frozen=True)
+class _Routed:
+    """A plan before its audit is drawn; ``standing`` is the audit that stays from the round before."""
+
+    plan: Plan | None
+    before: NDArray[np.int8]
+    free: NDArray[np.bool_]
+    to_people: NDArray[np.bool_]
+    standing: NDArray[np.bool_]
+    to_draw: int
+
+    @property
+    def drawable(self) -> NDArray[np.bool_]:
+        """What the machine keeps and no audit has drawn yet."""
+        return ~self.to_people & ~self.standing
 
 
 def _budgets(units: Units, request: PlanRequest) -> _Budgets | None:
@@ -79,34 +108,48 @@ def _budgets(units: Units, request: PlanRequest) -> _Budgets | None:
 
 
 def decide(units: Units, before: NDArray[np.int8], request: PlanRequest, rng: np.random.Generator) -> Decided:
-    """Route the free units and draw the audit; under a budget, repeat until both together fit it."""
+    """Route the free units and draw the audit; under a budget, what the audit may cost is set aside before the draw.
+
+    Drawing until a sample is cheap enough would favour cheap items, and the certificate would no longer hold.
+    """
     if request.effort not in {"share", "seconds"}:
         raise InputError(f"effort is {request.effort!r}; give 'share' (the paper's) or 'seconds'")
-    budgets = _budgets(units, request)
-    room = budgets
+    budgets = room = _budgets(units, request)
     while True:
-        decided = _decide_once(units, before, request, room, rng)
+        routed = _route_all(units, before, request, room)
         if budgets is None or room is None:
-            return decided
-        over_s, over_minor = budgets.overshoot(decided.to_people | decided.audited)
-        if over_s <= 1e-6 and over_minor <= 0:
-            return decided
-        if decided.plan is None or not decided.plan.human_count:
+            return _with_audit(routed, rng)
+        used = budgets.used(routed.to_people | routed.standing)
+        likely_s = _likely_sum(budgets.seconds[routed.drawable], routed.to_draw)
+        likely_minor = math.ceil(_likely_sum(budgets.money_minor[routed.drawable], routed.to_draw))
+        over = budgets.overshoot(used[0] + likely_s, used[1] + likely_minor)
+        nobody = routed.plan is None or not routed.plan.human_count
+        if nobody or over == (0.0, 0):
+            decided = _with_audit(routed, rng)
+            over = budgets.overshoot(*budgets.used(decided.to_people | decided.audited))
+            if over == (0.0, 0):
+                return decided
+        if nobody:
             raise InputError(
                 f"max_human_s={request.max_human_s}, max_money_minor={request.max_money_minor}: too little for the "
-                f"audit of {int(decided.audited.sum()):,} items and what people were asked before; raise it, or lower "
-                "audit"
+                f"audit of {int(routed.standing.sum()) + routed.to_draw:,} items and what people were asked before; "
+                "raise it, or lower audit"
             )
-        room = replace(
-            room,
-            max_s=None if room.max_s is None else max(0.0, room.max_s - max(0.0, over_s)),
-            max_minor=None if room.max_minor is None else max(0, room.max_minor - max(0, over_minor)),
-        )
+        chosen = np.zeros_like(routed.to_people)
+        chosen[routed.free] = routed.to_people[routed.free]
+        room = room.less(budgets.used(chosen), over)
 
 
-def _decide_once(
-    units: Units, before: NDArray[np.int8], request: PlanRequest, room: _Budgets | None, rng: np.random.Generator
-) -> Decided:
+def _likely_sum(costs: NDArray[Any], n: int) -> float:
+    """Return what a simple random sample of ``n`` costs at most: surely if that is little more, else at four sigma."""
+    if n == 0:
+        return 0.0
+    most = float(np.partition(costs, len(costs) - n)[len(costs) - n :].sum())
+    spread = float(costs.std()) * math.sqrt(n * (1 - n / len(costs)))
+    return min(most, float(costs.mean()) * n + 4 * spread)
+
+
+def _route_all(units: Units, before: NDArray[np.int8], request: PlanRequest, room: _Budgets | None) -> _Routed:
     free = (before == Before.FREE) | (before == Before.AUDIT)
     plan = _route(units, before, free, request, room)
     if plan is not None and plan.human_count and (before == Before.AUDIT).any():
@@ -116,8 +159,20 @@ def _decide_once(
     to_people = ~free
     if plan is not None:
         to_people[free] = plan.to_human
-    audited, probability = _audit(to_people, before, request, rng)
-    return Decided(plan, before, free, to_people, audited, probability)
+    standing = (before == Before.AUDIT) & ~to_people
+    wanted = audit_size(request.audit, int((~to_people).sum()))
+    return _Routed(plan, before, free, to_people, standing, max(0, wanted - int(standing.sum())))
+
+
+def _with_audit(routed: _Routed, rng: np.random.Generator) -> Decided:
+    """Draw machine-kept units for people to look at; a sample that still stands is topped up."""
+    audited = routed.standing.copy()
+    others = np.flatnonzero(routed.drawable)
+    audited[others[draw_audit(range(len(others)), n=routed.to_draw, rng=rng).rows]] = True
+    kept = ~routed.to_people
+    probability = np.ones(len(kept))
+    probability[kept] = audited.sum() / max(1, kept.sum())
+    return Decided(routed.plan, routed.before, routed.free, routed.to_people, audited, probability)
 
 
 def _route(
@@ -148,22 +203,6 @@ def _cap(max_human: int | float | None, units: int, asked: int) -> int | None:
     """Return how many more items people may get: the cap is on the batch, those asked before count."""
     if max_human is None:
         return None
-    if isinstance(max_human, bool) or not max_human >= 0 or (isinstance(max_human, float) and max_human > 1):
-        raise InputError(f"max_human is {max_human}; give a count of items (int) or a share in [0, 1] (float)")
-    cap = int(max_human * units + 1e-9) if isinstance(max_human, float) else min(max_human, units)
-    return max(0, cap - asked)
-
-
-def _audit(
-    to_people: NDArray[np.bool_], before: NDArray[np.int8], request: PlanRequest, rng: np.random.Generator
-) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Draw machine-kept units for people to look at; a sample that still stands is topped up."""
-    kept = ~to_people
-    audited = (before == Before.AUDIT) & kept
-    wanted = audit_size(request.audit, int(kept.sum()))
-    others = np.flatnonzero(kept & ~audited)
-    more = max(0, wanted - int(audited.sum()))
-    audited[others[draw_audit(range(len(others)), n=more, rng=rng).rows]] = True
-    probability = np.ones(len(kept))
-    probability[kept] = audited.sum() / max(1, kept.sum())
-    return audited, probability
+    # A count may exceed the batch here: rounds grow and shrink it.
+    is_count = isinstance(max_human, Integral) and not isinstance(max_human, bool)
+    return max(0, cap_count(min(int(max_human), units) if is_count else max_human, units) - asked)

@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.ids import digest
 from hmc_crowd._base.money import Money
@@ -77,6 +78,21 @@ class CostSheet:
         )
 
 
+def _checked(request: PublishRequest) -> PublishRequest:
+    """Return the request with plain whole numbers, or name the first that makes no sense."""
+    least = {"redundancy": 1, "pay_minor": 0, "pay_per_hour_minor": 1, "budget_minor": 0}
+    whole: dict[str, Any] = {}
+    for name, low in least.items():
+        value = getattr(request, name)
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
+            unit = "" if name == "redundancy" else " of minor units (cents)"
+            raise InputError(f"{name} is {value!r}; give a whole number{unit}, at least {low}")
+        whole[name] = int(value)
+    return replace(request, **whole)
+
+
 def connect(platform: Platform | str, context: Context) -> Platform:
     """Return a platform given as itself or by its name."""
     return find_platform(platform, clock=context.clock) if isinstance(platform, str) else platform
@@ -86,6 +102,7 @@ def publish(
     context: Context, platform: Platform, request: PublishRequest, progress: Progress | None = None
 ) -> CostSheet:
     """Publish the current round's work, or say what that would cost."""
+    request = _checked(request)
     plan = context.latest_plan()
     with context.store.read() as tx:
         records = tx.work.hits(context.campaign_id, round=plan.round)

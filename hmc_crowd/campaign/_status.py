@@ -122,10 +122,9 @@ def status(context: Context) -> Status:
 
 def _is_current(context: Context, tx: Transaction, plan: PlanRecord, predictions: int) -> bool:
     """Say whether the machine's labels are those that the plan was made from."""
-    batch = plan.header["made_from"].get("batch", {})
-    return batch.get("predictions", predictions) == predictions and batch.get(
-        "machine_version", 0
-    ) == machine_version(context, tx)
+    batch: dict[str, int] = plan.header["made_from"].get("batch", {})
+    same_labels = batch.get("machine_version", 0) == machine_version(context, tx)
+    return same_labels and batch.get("predictions", predictions) == predictions
 
 
 def _certified(certificates: list[dict[str, Any]], round_: int) -> float | None:

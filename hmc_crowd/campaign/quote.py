@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from decimal import Decimal
+from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -260,9 +261,10 @@ def audit_size(audit: int | float | None, kept: int) -> int:
     """
     if audit is None:
         return min(kept, max(50, round(0.05 * kept)))
-    if isinstance(audit, bool) or not audit >= 0 or (isinstance(audit, float) and audit > 1):
-        raise InputError(f"audit is {audit}; give a count of items (int) or a share of the machine-kept ones (float)")
-    return min(kept, round(audit * kept) if isinstance(audit, float) else audit)
+    is_count, is_number = isinstance(audit, Integral), isinstance(audit, Real) and not isinstance(audit, bool)
+    if not is_number or not audit >= 0 or (not is_count and audit > 1):
+        raise InputError(f"audit is {audit!r}; give a count of items (int) or a share of the machine-kept ones (float)")
+    return min(kept, int(audit) if is_count else round(float(audit) * kept))
 
 
 def _expected(

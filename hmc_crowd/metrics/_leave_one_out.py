@@ -186,26 +186,27 @@ def leave_one_out_agreement(
         )
     cells = label_cells(read)
     scores = inner_scores(cells) if guess is None else outer_scores(cells, guess)
-    value = scores.expected[keep]
-    made = mean_interval(value, ask, tuple(way.take(keep) for way in ways))
-    exact = scores.exact(keep)
+    exact, least, most, drawn = scores.totals(keep)
+    whole = bool(keep.all())
+    values = scores.expected if whole else scores.expected[keep]
+    made = mean_interval(values, ask, ways if whole else tuple(way.take(keep) for way in ways))
     sampled = draw_modes(cells, guess, keep, draws, ask.generator()) if draws else np.zeros(0)
     interval_fields = {**made.fields(), "warnings": (*warnings, *made.warnings)}
     return LeaveOneOut(
         float(exact),
-        n=int(keep.sum()),
+        n=len(values),
         dropped=dropped,
         level=ask.level,
         name=name,
         **interval_fields,
         details={
             "annotations": int(read.per_unit[keep].sum()),
-            "drawn_items": int(scores.random[keep].sum()),
+            "drawn_items": drawn,
             "items_given": read.n_units,
         },
         fraction=exact,
-        minimum=float(scores.least[keep].mean()),
-        maximum=float(scores.most[keep].mean()),
+        minimum=least,
+        maximum=most,
         draws=sampled,
         source=_Source(read, cells, scores, keep, guess is None),
     )
@@ -229,19 +230,17 @@ def _items(source: _Source) -> dict[str, Any]:
         "item": names,
         "annotations": read.per_unit[keep],
         "agreement": scores.expected[keep],
-        "minimum": scores.least[keep],
-        "maximum": scores.most[keep],
+        "minimum": scores.bounds[0][keep],
+        "maximum": scores.bounds[1][keep],
     }
 
 
 def _workers(source: _Source) -> dict[str, Any]:
-    read, cells = source.read, source.cells
-    hit = (cells.count == cells.largest) & (cells.top == 1)
-    chance = hit / (cells.second + 1.0)
+    read = source.read
     rows = source.keep[read.unit]
     rater = read.rater[rows]
     n = np.bincount(rater, minlength=read.n_raters)
-    total = np.bincount(rater, weights=chance[cells.slot[rows], read.unit[rows]], minlength=read.n_raters)
+    total = np.bincount(rater, weights=source.cells.of_answers(read)[rows], minlength=read.n_raters)
     rate = np.divide(total, n, out=np.full(read.n_raters, np.nan), where=n > 0)
     return {"worker": list(read.raters), "annotations": n, "agreement": rate}
 

@@ -72,7 +72,8 @@ def percent_agreement(
         return Metric.undefined("no unit has two ratings", **common)
     cells = label_cells(read)
     m = read.per_unit[keep].astype(np.float64)
-    same = (cells.count * (cells.count - 1.0)).sum(axis=0)[keep]
+    count = cells.count.astype(np.float64)
+    same = (count * (count - 1.0)).sum(axis=0)[keep]
     pairs = m * (m - 1.0)
     ways = tuple(way.take(keep) for way in ways)
     common |= {"n": int(keep.sum()), "details": {"pairs": int(pairs.sum()) // 2}}

@@ -45,7 +45,8 @@ def read_scores(scores: Any) -> tuple[list[str], NDArray[np.float64]]:
         lengths = {len(column) for column in columns}
         if len(lengths) > 1:
             raise InputError(f"scores has columns of {', '.join(map(str, sorted(lengths)))} items; give the same items")
-        table = np.stack(columns, axis=1) if columns else np.zeros((0, 0))
+        # Each model's scores lie together in memory, as every test reads them.
+        table = np.stack(columns).T if columns else np.zeros((0, 0))
     else:
         table = np.asarray(scores, dtype=np.float64)
         if table.ndim != 2:
@@ -293,16 +294,17 @@ def _paired(gap: NDArray[np.float64], ways: tuple[Way, ...]) -> tuple[int, float
     """Return n, mean difference, its standard error, t and p."""
     from scipy.special import stdtr
 
-    keep = ~np.isnan(gap)
-    gap = gap[keep]
+    if np.isnan(gap.sum()):
+        keep = ~np.isnan(gap)
+        gap, ways = gap[keep], tuple(way.take(keep) for way in ways)
     n = len(gap)
     mean = float(gap.mean()) if n else np.nan
-    if n < 2 or float(np.ptp(gap)) == 0.0:
+    if n < 2 or any(way.size < 2 for way in ways) or (gap == gap[0]).all():
         return n, mean, np.nan, np.nan, np.nan
-    spread = spread_of((gap - mean) / n, tuple(way.take(keep) for way in ways))
+    spread = spread_of((gap - mean) / n, ways)
     error = spread.variance**0.5
-    # Clusters can cancel to nothing, or be one only.
-    if not error > 0.0 or any(int(np.unique(way.code[keep]).size) < 2 for way in ways):
+    # Clusters can cancel to nothing.
+    if not error > 0.0:
         return n, mean, np.nan, np.nan, np.nan
     t = mean / error
     return n, mean, error, t, float(2.0 * stdtr(spread.df, -abs(t)))

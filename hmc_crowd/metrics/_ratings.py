@@ -32,14 +32,10 @@ _SMALL_RANGE = 65_536
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Answers in long form, coded; one entry per rating that is present.
+    """Ratings, coded, in long form (one entry per rating that is present) and, if they came so, as a table.
 
     Parameters
     ----------
-    unit, rater : array of int, shape (n_answers,)
-        Which unit, which rater; positions in `units` and `raters`. Sorted by unit.
-    code : array of int, shape (n_answers,)
-        Position in `labels`.
     labels : list
         The categories in order: the declared ones, else those that occur, sorted.
     numbers : array of float, shape (n_labels,), or None
@@ -52,11 +48,12 @@ class Ratings:
         Reason -> ratings left out.
     declared : bool
         Whether the caller named the categories.
+    grid : array of int, shape (n_raters, n_units), or None
+        Position in `labels`, -1 where there is no rating; None if the ratings came in long form.
+    long : tuple of arrays, or None
+        Unit, rater and code of each rating; made from the grid when asked for.
     """
 
-    unit: NDArray[np.intp]
-    rater: NDArray[np.intp]
-    code: NDArray[np.intp]
     labels: list[Any]
     numbers: NDArray[np.float64] | None
     n_units: int
@@ -65,16 +62,46 @@ class Ratings:
     raters: Sequence[Any]
     dropped: Mapping[str, int] = field(default_factory=dict)
     declared: bool = False
+    grid: NDArray[Any] | None = None
+    long: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]] | None = None
+
+    @cached_property
+    def _long(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        if self.long is not None:
+            return self.long
+        table = np.zeros((0, 0), dtype=np.intp) if self.grid is None else self.grid.T
+        if table.min(initial=0) < 0:
+            unit, rater = np.nonzero(table >= 0)
+            return unit, rater, table[unit, rater].astype(np.intp)
+        unit = np.repeat(np.arange(table.shape[0]), table.shape[1])
+        return unit, np.tile(np.arange(table.shape[1]), table.shape[0]), table.reshape(-1).astype(np.intp)
 
     @property
+    def unit(self) -> NDArray[np.intp]:
+        """Unit of each rating, ascending."""
+        return self._long[0]
+
+    @property
+    def rater(self) -> NDArray[np.intp]:
+        """Rater of each rating."""
+        return self._long[1]
+
+    @property
+    def code(self) -> NDArray[np.intp]:
+        """Position in `labels` of each rating."""
+        return self._long[2]
+
+    @cached_property
     def n(self) -> int:
         """Ratings that are present."""
-        return len(self.code)
+        return int(self.per_unit.sum())
 
     @cached_property
     def per_unit(self) -> NDArray[np.intp]:
         """Number of ratings of each unit, shape (n_units,)."""
-        return np.bincount(self.unit, minlength=self.n_units)
+        if self.grid is None:
+            return np.bincount(self.unit, minlength=self.n_units)
+        return np.count_nonzero(self.grid >= 0, axis=0)
 
     @cached_property
     def counts(self) -> NDArray[np.float64]:
@@ -89,33 +116,6 @@ class Ratings:
             odd = next(label for label in self.labels if not isinstance(label, (int, float, np.number)))
             raise InputError(f"ratings holds {odd!r}; {why} needs numbers (or use level='nominal')")
         return self.numbers[self.code]
-
-    def of_units(self, keep: NDArray[np.bool_]) -> Ratings:
-        """Return the ratings of some units; labels and raters stay."""
-        new = np.cumsum(keep) - 1
-        rows = keep[self.unit]
-        units = (
-            [name for name, kept in zip(self.units, keep.tolist(), strict=True) if kept]
-            if self._named
-            else range(int(keep.sum()))
-        )
-        return Ratings(
-            new[self.unit[rows]],
-            self.rater[rows],
-            self.code[rows],
-            self.labels,
-            self.numbers,
-            int(keep.sum()),
-            self.n_raters,
-            units,
-            self.raters,
-            self.dropped,
-            self.declared,
-        )
-
-    @property
-    def _named(self) -> bool:
-        return not isinstance(self.units, range)
 
 
 def read_ratings(ratings: Any, *, categories: Sequence[Any] | None = None) -> Ratings:
@@ -146,15 +146,25 @@ def read_ratings(ratings: Any, *, categories: Sequence[Any] | None = None) -> Ra
     if array.ndim != 2:
         raise InputError(f"ratings has shape {array.shape}; give (units, raters) with NaN where a rating is missing")
     missing = _missing(array)
-    if missing.any():
-        unit, rater = np.nonzero(~missing)
-        values = array[~missing]
+    holes = bool(missing.any())
+    values = array[~missing] if holes else array.reshape(-1)
+    labels, code, numbers = _coded(values, categories)
+    kind = np.int8 if len(labels) < 127 else np.intp
+    if holes:
+        grid = np.full(array.shape, -1, dtype=kind)
+        grid[~missing] = code
     else:
-        unit = np.repeat(np.arange(array.shape[0]), array.shape[1])
-        rater = np.tile(np.arange(array.shape[1]), array.shape[0])
-        values = array.reshape(-1)
-    dropped = {"missing rating": int(array.size - len(values))}
-    return _coded(values, unit, rater, units, raters, dropped, categories)
+        grid = code.reshape(array.shape).astype(kind)
+    return Ratings(
+        labels,
+        numbers,
+        *array.shape,
+        units,
+        raters,
+        {"missing rating": int(array.size - len(values))},
+        categories is not None,
+        grid=np.ascontiguousarray(grid.T),
+    )
 
 
 def codes_of(values: NDArray[Any], categories: Sequence[Any] | None = None) -> tuple[list[Any], NDArray[np.intp]]:
@@ -236,24 +246,16 @@ def _declared(values: NDArray[Any], labels: list[Any]) -> tuple[list[Any], NDArr
 
 
 def _coded(
-    values: NDArray[Any],
-    unit: NDArray[np.intp],
-    rater: NDArray[np.intp],
-    units: Sequence[Any],
-    raters: Sequence[Any],
-    dropped: Mapping[str, int],
-    categories: Sequence[Any] | None,
-) -> Ratings:
+    values: NDArray[Any], categories: Sequence[Any] | None
+) -> tuple[list[Any], NDArray[np.intp], NDArray[np.float64] | None]:
+    """Return the labels, each value's position among them, and the labels as numbers if they are."""
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise InputError(f"ratings holds infinite numbers: {first_rows(~np.isfinite(values), values)}; correct them")
     if values.dtype == object and all(type(each) in (int, float) for each in set(values.tolist())):
         values = values.astype(np.float64)
     labels, code = codes_of(values, categories)
     numeric = all(isinstance(each, (int, float, np.number)) and not isinstance(each, bool) for each in labels)
-    numbers = np.array(labels, dtype=np.float64) if numeric else None
-    return Ratings(
-        unit, rater, code, labels, numbers, len(units), len(raters), units, raters, dropped, categories is not None
-    )
+    return labels, code, np.array(labels, dtype=np.float64) if numeric else None
 
 
 def _from_long(frame: Any, categories: Sequence[Any] | None) -> Ratings:
@@ -277,8 +279,18 @@ def _from_long(frame: Any, categories: Sequence[Any] | None) -> Ratings:
             f"worker {raters[first % len(raters)]!r} answered task {units[first // len(raters)]!r} more than once "
             f"({int(again.sum())} such rows in all); keep one answer per worker and task, such as the latest"
         )
-    dropped = {"missing rating": int(missing.sum())}
-    return _coded(values[order], unit[order], rater[order], units, raters, dropped, categories)
+    labels, code, numbers = _coded(values[order], categories)
+    return Ratings(
+        labels,
+        numbers,
+        len(units),
+        len(raters),
+        units,
+        raters,
+        {"missing rating": int(missing.sum())},
+        categories is not None,
+        long=(unit[order], rater[order], code),
+    )
 
 
 def _column(frame: Any, name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:

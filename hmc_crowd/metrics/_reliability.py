@@ -20,7 +20,7 @@ from hmc_crowd.metrics._codes import bool_vector, label_codes
 from hmc_crowd.metrics._influence import Spread, share_interval
 from hmc_crowd.metrics._intervals import ask_for
 from hmc_crowd.metrics._intervals_clusters import cluster_ways, spread_of
-from hmc_crowd.metrics._reliability_influence import macro_influence
+from hmc_crowd.metrics._reliability_influence import macro_cells
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["MacroScores", "macro_from_counts", "macro_scores", "per_position"]
+
+# Up to so many labels the table of true x given labels is written out; the intervals need it.
+_TABLE = 1_000
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class MacroScores:
     method : str
         Which mean.
     intervals : mapping of str to (low, high)
-        Of ``precision, recall, f1, accuracy``; empty if not asked for.
+        Of ``precision, recall, f1, accuracy``; empty if not asked for, or above 1,000 labels.
     level : float
         Their coverage.
     """
@@ -114,37 +117,40 @@ def macro_scores(
     >>> print(macro_scores(["a", "a", "b", "b"], ["a", "b", "b", "b"]))
     precision 0.8333, recall 0.7500, F1 0.7333, accuracy 0.7500 (macro, 2 classes, n = 4)
     """
-    labels, codes = label_codes(target=target, predicted=predicted)
-    truth, guess = codes["target"], codes["predicted"]
-    right = truth == guess
-    size = len(labels)
-    hits = np.bincount(truth[right], minlength=size)
-    precision, recall, f1 = macro_from_counts(
-        hits, np.bincount(guess, minlength=size), np.bincount(truth, minlength=size)
-    )
-    scores = (float(precision), float(recall), float(f1), float(right.mean()))
-    ends = _ends(truth, guess, size, clusters, level, interval)
-    return MacroScores(*scores, len(truth), size, intervals=ends, level=level)
-
-
-def _ends(
-    truth: NDArray[np.intp], guess: NDArray[np.intp], size: int, clusters: Any, level: float, interval: str
-) -> dict[str, tuple[float, float]]:
-    """Return Wilson's ends with the effective number of rows, per metric."""
     ask = ask_for(level, interval)
     if ask.interval == "bootstrap":
         raise InputError("interval is 'bootstrap'; the macro scores have analytic intervals")
-    ways = cluster_ways(clusters, len(truth))
-    parts = min((way.size for way in ways), default=len(truth))
-    if ask.interval == "none" or parts < 2:
-        return {}
-    out = {}
-    for name, (value, influence) in macro_influence(truth, guess, size).items():
-        spread = spread_of(influence, ways)
-        low, high = share_interval(value, Spread(spread.variance**0.5, spread.df, parts), len(truth), ask.level)
-        if low is not None and high is not None:
-            out[name] = (low, high)
-    return out
+    labels, codes = label_codes(target=target, predicted=predicted)
+    truth, guess, size = codes["target"], codes["predicted"], len(labels)
+    n = len(truth)
+    if size > _TABLE:
+        return _many_labels(truth, guess, size)
+    cell = truth * size + guess
+    table = np.bincount(cell, minlength=size * size).reshape(size, size)
+    found = macro_cells(table)
+    precision, recall, f1, accuracy = (found[name][0] for name in ("precision", "recall", "f1", "accuracy"))
+    ends: dict[str, tuple[float, float]] = {}
+    ways = cluster_ways(clusters, n)
+    parts = min((way.size for way in ways), default=n)
+    if ask.interval != "none" and parts > 1:
+        for name, (value, influence) in found.items():
+            if ways:
+                spread = spread_of(influence.reshape(-1)[cell], ways)
+                rough = Spread(spread.variance**0.5, spread.df, parts)
+            else:
+                rough = Spread((n / (n - 1) * float((table * influence**2).sum())) ** 0.5, n - 1, n)
+            low, high = share_interval(value, rough, n, ask.level)
+            if low is not None and high is not None:
+                ends[name] = (low, high)
+    return MacroScores(precision, recall, f1, accuracy, n, size, intervals=ends, level=ask.level)
+
+
+def _many_labels(truth: NDArray[np.intp], guess: NDArray[np.intp], size: int) -> MacroScores:
+    """Return the scores alone where the table of labels x labels would be too large."""
+    right = truth == guess
+    counts = (np.bincount(each, minlength=size) for each in (truth[right], guess, truth))
+    precision, recall, f1 = macro_from_counts(*counts)
+    return MacroScores(float(precision), float(recall), float(f1), float(right.mean()), len(truth), size)
 
 
 def macro_from_counts(

@@ -16,28 +16,39 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["area_influence", "auc_influence", "macro_influence", "ratio_influence", "top_influence"]
+__all__ = ["area_influence", "auc_influence", "macro_cells", "macro_influence", "ratio_influence", "top_influence"]
+
+
+def macro_cells(table: NDArray[np.intp]) -> dict[str, tuple[float, Floats]]:
+    """Return value of macro ``precision, recall, f1`` and ``accuracy``, and the influence of an item in each cell.
+
+    `table`, shape (labels, labels), counts items by true label and given label; an item's influence depends on its
+    cell alone.
+    """
+    counts = table.astype(np.float64)
+    hits, said, real, n = np.diag(counts), counts.sum(axis=0), counts.sum(axis=1), counts.sum()
+    classes = int(np.count_nonzero((said > 0) | (real > 0)))
+    precision, recall = hits / np.maximum(said, 1.0), hits / np.maximum(real, 1.0)
+    both = np.maximum(said + real, 1.0)
+    f1 = 2.0 * hits / both
+    right, share = np.eye(len(counts)), float(hits.sum() / n)
+    of_f1 = 2.0 * right / both - (f1 / both)[None, :] - (f1 / both)[:, None]
+    return {
+        "precision": (float(precision.sum()) / classes, (right - precision) / (np.maximum(said, 1.0) * classes)),
+        "recall": (
+            float(recall.sum()) / classes,
+            (right - recall[:, None]) / (np.maximum(real, 1.0)[:, None] * classes),
+        ),
+        "f1": (float(f1.sum()) / classes, of_f1 / classes),
+        "accuracy": (share, (right - share) / n),
+    }
 
 
 def macro_influence(truth: NDArray[np.intp], guess: NDArray[np.intp], size: int) -> dict[str, tuple[float, Floats]]:
-    """Return value and influences of macro ``precision, recall, f1`` and of ``accuracy``."""
-    right = truth == guess
-    hits = np.bincount(truth[right], minlength=size).astype(np.float64)
-    said, real = np.bincount(guess, minlength=size), np.bincount(truth, minlength=size)
-    classes = int(np.count_nonzero((said > 0) | (real > 0)))
-    precision, recall = hits / np.maximum(said, 1), hits / np.maximum(real, 1)
-    both = np.maximum(said + real, 1)
-    f1 = 2.0 * hits / both
-    of_precision = (right - precision[guess]) / (said[guess] * classes)
-    of_recall = (right - recall[truth]) / (real[truth] * classes)
-    of_f1 = (2.0 * right / both[truth] - f1[guess] / both[guess] - f1[truth] / both[truth]) / classes
-    share = float(right.mean())
-    return {
-        "precision": (float(precision.sum()) / classes, of_precision),
-        "recall": (float(recall.sum()) / classes, of_recall),
-        "f1": (float(f1.sum()) / classes, of_f1),
-        "accuracy": (share, (right - share) / len(truth)),
-    }
+    """Return value and influences, shape (n,), of macro ``precision, recall, f1`` and of ``accuracy``."""
+    cell = truth * size + guess
+    table = np.bincount(cell, minlength=size * size).reshape(size, size)
+    return {name: (value, influence.reshape(-1)[cell]) for name, (value, influence) in macro_cells(table).items()}
 
 
 def ratio_influence(part: Floats, whole: Floats) -> tuple[float, Floats]:

@@ -1,4 +1,4 @@
-"""Assignments, as the requester sees them: only those handed in; reviewed once; rejected ones can be overridden (R9)."""
+"""Assignments, as the requester sees them: only those handed in, reviewed once; a rejection can be overridden (R9)."""
 
 from __future__ import annotations
 

@@ -56,9 +56,7 @@ class Call:
     def hit_type(self, hit_type_id: str) -> Any:
         """Return the row of a HIT type of this account."""
         row = self.connection.execute(
-            sa.select(HIT_TYPE).where(
-                HIT_TYPE.c.hit_type_id == hit_type_id, HIT_TYPE.c.account_id == self.account_id
-            )
+            sa.select(HIT_TYPE).where(HIT_TYPE.c.hit_type_id == hit_type_id, HIT_TYPE.c.account_id == self.account_id)
         ).one_or_none()
         if row is None:
             raise does_not_exist("HITType", hit_type_id)
@@ -72,9 +70,7 @@ class Call:
         """Return what a request token made within its life, or None; an older use is forgotten."""
         if token is None:
             return None
-        mine = sa.and_(
-            TOKEN.c.account_id == self.account_id, TOKEN.c.operation == operation, TOKEN.c.token == token
-        )
+        mine = sa.and_(TOKEN.c.account_id == self.account_id, TOKEN.c.operation == operation, TOKEN.c.token == token)
         row = self.connection.execute(sa.select(TOKEN).where(mine)).one_or_none()
         if row is None:
             return None

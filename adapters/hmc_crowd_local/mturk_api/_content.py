@@ -6,6 +6,7 @@ there, those become ours; the stored question stays as it was sent.
 
 from __future__ import annotations
 
+import json
 import re
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -21,14 +22,24 @@ __all__ = ["content_page", "external_address", "form_parts"]
 
 _HOSTS = (
     (re.compile(r"(?:https?:)?//(?:www|workersandbox)\.mturk\.com/mturk/externalSubmit"), "/mturk/externalSubmit"),
-    (re.compile(r"(?:https?:)?//s3\.amazonaws\.com/mturk-public/externalHIT_v1\.js"), "/mturk/static/externalHIT_v1.js"),
+    (
+        re.compile(r"(?:https?:)?//s3\.amazonaws\.com/mturk-public/externalHIT_v1\.js"),
+        "/mturk/static/externalHIT_v1.js",
+    ),
     (re.compile(r"(?:https?:)?//assets\.crowd\.aws/crowd-html-elements\.js"), "/mturk/static/crowd.js"),
 )
+_FIELD = re.compile(r"""<input\b[^>]*\bname\s*=\s*["']?assignmentId["']?[^>]*>""", re.IGNORECASE)
 _INSIDE = '<script src="/mturk/static/inside.js"></script>'
 
 
-def content_page(html: str, *, page_name: str) -> str:
-    """Return the page of an HTMLQuestion with its old hosts replaced and our helper added at the end."""
+def content_page(html: str, *, assignment_id: str, page_name: str) -> str:
+    """Return the page of an HTMLQuestion with its old hosts replaced, its assignment filled in, and our helper added.
+
+    The assignment stands in the form already, so that a page without JavaScript can be handed in too.
+    """
+    html = _FIELD.sub(
+        f'<input type="hidden" name="assignmentId" id="assignmentId" value="{escape(assignment_id)}">', html
+    )
     for pattern, replacement in _HOSTS:
         html = pattern.sub(replacement, html)
     if "crowd-form" in html and page_name != "taskAnswers":
@@ -37,8 +48,6 @@ def content_page(html: str, *, page_name: str) -> str:
 
 
 def _script_text(text: str) -> str:
-    import json
-
     return json.dumps(text).replace("<", "\\u003c")
 
 

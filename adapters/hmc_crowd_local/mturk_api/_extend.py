@@ -27,7 +27,7 @@ def extend(call: Call, hit: Any, number: int) -> None:
             f"HIT {hit.hit_id} was created with fewer than {_TEN} assignments and cannot have {total}.",
         )
     if total > MOST_ASSIGNMENTS:
-        raise invalid(f"MaxAssignments would be {total}, more than {_RANGES['MaxAssignments'][1]}")
+        raise invalid(f"MaxAssignments would be {total}, more than {MOST_ASSIGNMENTS}")
     call.update_hit(hit.hit_id, max_assignments=total, is_reviewing=False, is_policy_done=False)
     hold(call, hit.hit_id, check=True)
     call.tell("HITExtended", hit)

@@ -77,7 +77,7 @@ class Key:
 class FrontDoor:
     """The MTurk-API front door of a workplace; made by `open_front_door`.
 
-    The requester's side is `call` (and over HTTP `build_app`); the worker's side is `hmc_crowd_local.mturk_api.WorkersDoor`.
+    The requester's side is `call` (and over HTTP `build_app`); the worker's side is `WorkersDoor`.
     """
 
     def __init__(self, database: Database, *, clock: Clock, signing_clock: Clock, ids: IdSource, settings: Settings):
@@ -110,7 +110,8 @@ class FrontDoor:
         """
         if not account.strip():
             raise InputError("account is empty; give it a name")
-        key = Key("HMC" + b32encode(secrets.token_bytes(11)).decode("ascii").rstrip("=")[:17], secrets.token_urlsafe(30))
+        name = "HMC" + b32encode(secrets.token_bytes(11)).decode("ascii").rstrip("=")[:17]
+        key = Key(name, secrets.token_urlsafe(30))
 
         def attempt() -> None:
             with self.database.write() as connection:
@@ -196,7 +197,8 @@ class FrontDoor:
             The request does not fit the model or the rules; nothing was changed.
         """
         if operation not in operation_names():
-            raise TurkError("UnknownOperation", f"{operation[:80]} is no operation of this API", kind="UnknownOperationException")
+            message = f"{operation[:80]} is no operation of this API"
+            raise TurkError("UnknownOperation", message, kind="UnknownOperationException")
         shape = service_model().operation_model(operation).input_shape
         problems = list(problems_of(shape, request))
         if problems:
@@ -271,12 +273,20 @@ class FrontDoor:
         with self.database.read() as connection:
             query = sa.select(HIT_TYPE).where(HIT_TYPE.c.hit_type_id.in_(wanted), HIT_TYPE.c.is_notifying)
             subscribed = {row.hit_type_id: json.loads(row.notification) for row in connection.execute(query)}
-        found = []
+        found: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = []
         for kind, hit_type_id, hit_id, assignment_id in call.events:
             notification = subscribed.get(hit_type_id)
             if notification is not None and kind in notification["EventTypes"]:
-                where = {"hit_type_id": hit_type_id, "hit_id": hit_id, "assignment_id": assignment_id}
-                found.append((notification, event_message(self._ids.new(), call.account_id, kind, call.now, **where)))
+                message = event_message(
+                    self._ids.new(),
+                    call.account_id,
+                    kind,
+                    call.now,
+                    hit_type_id=hit_type_id,
+                    hit_id=hit_id,
+                    assignment_id=assignment_id,
+                )
+                found.append((notification, message))
         return found
 
     def _load_secret(self) -> bytes:

@@ -45,7 +45,7 @@ def _refuse_repeat(call: Call, request: Mapping[str, Any]) -> None:
     # Both operations make HITs, and one token is good for one HIT.
     made = call.token("CreateHIT", request.get("UniqueRequestToken"))
     if made is not None:
-        raise TurkError("HitAlreadyExists", f"The HIT with ID \"{made}\" already exists for this UniqueRequestToken.")
+        raise TurkError("HitAlreadyExists", f'The HIT with ID "{made}" already exists for this UniqueRequestToken.')
 
 
 def _create(call: Call, request: Mapping[str, Any], hit_type: Any) -> dict[str, Any]:
@@ -194,9 +194,7 @@ def update_hit_type_of_hit(call: Call, request: Mapping[str, Any]) -> dict[str, 
     """Answer UpdateHITTypeOfHIT; what it holds changes with the reward."""
     hit, _, _ = _alive(call, request)
     hit_type = call.hit_type(request["HITTypeId"])
-    unit = hit_type.reward_minor + call.settings.fees.fee_minor(
-        hit_type.reward_minor, redundancy=hit.max_assignments
-    )
+    unit = hit_type.reward_minor + call.settings.fees.fee_minor(hit_type.reward_minor, redundancy=hit.max_assignments)
     call.update_hit(hit.hit_id, hit_type_id=hit_type.hit_type_id, unit_minor=unit)
     hold(call, hit.hit_id, check=True)
     return {}

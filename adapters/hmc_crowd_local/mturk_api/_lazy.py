@@ -36,9 +36,7 @@ def _expired(now: datetime) -> sa.ColumnElement[bool]:
 
 
 def _old(now: datetime, settings: Settings) -> sa.ColumnElement[bool]:
-    return sa.and_(
-        M_HIT.c.disposed_at.is_(None), M_HIT.c.created_at <= now - timedelta(seconds=settings.disposal_s)
-    )
+    return sa.and_(M_HIT.c.disposed_at.is_(None), M_HIT.c.created_at <= now - timedelta(seconds=settings.disposal_s))
 
 
 def is_due(connection: sa.Connection, account_id: str, now: datetime, settings: Settings) -> bool:

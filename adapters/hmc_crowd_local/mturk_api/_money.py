@@ -31,9 +31,7 @@ def send_bonus(call: Call, request: Mapping[str, Any]) -> dict[str, Any]:
     token = request.get("UniqueRequestToken")
     made = call.token("SendBonus", token)
     if made is not None:
-        raise TurkError(
-            "DuplicateRequest", f"The request token {token} has been used already; its request was {made}."
-        )
+        raise TurkError("DuplicateRequest", f"The request token {token} has been used already; its request was {made}.")
     row = find_assignment(call, request["AssignmentId"])
     if row.worker != request["WorkerId"]:
         raise invalid(f"Assignment {row.assignment_id} is not that of worker {request['WorkerId']}")

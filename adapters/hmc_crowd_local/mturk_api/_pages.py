@@ -23,7 +23,17 @@ if TYPE_CHECKING:
     from hmc_crowd_local.mturk_api._settings import Settings
     from hmc_crowd_local.mturk_api._workers_door import Offer, Work
 
-__all__ = ["STATIC", "form_page", "frame_headers", "frame_page", "hits_page", "inside_page", "message_page", "own_headers"]
+__all__ = [
+    "STATIC",
+    "form_page",
+    "frame_headers",
+    "frame_page",
+    "hits_page",
+    "inside_page",
+    "message_page",
+    "own_headers",
+    "static_file",
+]
 
 STATIC: Mapping[str, str] = {
     "crowd.js": "text/javascript",
@@ -75,14 +85,10 @@ def message_page(title: str, text: str) -> str:
     return _render("page.html", title=title, text=text)
 
 
-def hits_page(
-    offers: Sequence[Offer], messages: Sequence[Any], *, worker: str, key: str, settings: Settings
-) -> str:
+def hits_page(offers: Sequence[Offer], messages: Sequence[Any], *, worker: str, key: str, settings: Settings) -> str:
     """Return the list of what a worker may take, with his messages."""
     query = urlencode({"workerId": worker, "key": key})
-    return _render(
-        "hits.html", title="Work", offers=offers, messages=messages, query=query, currency=settings.currency
-    )
+    return _render("hits.html", title="Work", offers=offers, messages=messages, query=query, currency=settings.currency)
 
 
 def frame_page(
@@ -116,7 +122,7 @@ def frame_page(
 def inside_page(question: Question, title: str, *, assignment_id: str, settings: Settings) -> str:
     """Return what stands inside the frame for HTMLQuestion and QuestionForm."""
     if question.html is not None:
-        return content_page(question.html, page_name=settings.page_name)
+        return content_page(question.html, assignment_id=assignment_id, page_name=settings.page_name)
     return form_page(
         question,
         title,

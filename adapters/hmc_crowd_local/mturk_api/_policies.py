@@ -100,9 +100,8 @@ def review_hit(call: Call, hit_id: str) -> None:
     policy = Policy.read(json.loads(hit.hit_policy), level="HIT", name="HITReviewPolicy")
     rows = _regarded(call, hit, policy)
     report = _Report(call, hit_id, "HIT")
-    outcome = plurality(
-        {row.assignment_id: _given(row) for row in rows}, policy.question_ids, policy.number("QuestionAgreementThreshold")
-    )
+    given = {row.assignment_id: _given(row) for row in rows}
+    outcome = plurality(given, policy.question_ids, policy.number("QuestionAgreementThreshold"))
     for question, (share, answer) in outcome.questions.items():
         report.result("QuestionAgreement", str(share), subject=hit_id, kind="HIT", question=question)
         if answer is not None:

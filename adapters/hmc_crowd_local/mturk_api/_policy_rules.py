@@ -95,9 +95,7 @@ class Policy:
         return (self.text(name) or "").lower() in {"true", "t", "yes", "1"}
 
 
-def known_answer_score(
-    key: Mapping[str, frozenset[str]], given: Mapping[str, set[str]]
-) -> tuple[int, dict[str, bool]]:
+def known_answer_score(key: Mapping[str, frozenset[str]], given: Mapping[str, set[str]]) -> tuple[int, dict[str, bool]]:
     """Return the percentage of known answers that were met, whole percent, and which.
 
     >>> known_answer_score({"a": frozenset({"1"}), "b": frozenset({"2"}), "c": frozenset({"3"})}, {"a": {"1"}})[0]

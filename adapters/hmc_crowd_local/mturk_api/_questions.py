@@ -42,9 +42,7 @@ def check_size(text: str, *, name: str) -> None:
         raise invalid(f"{name} has {size} bytes, at most {_MOST_BYTES} are allowed")
     wide = next((each for each in text if ord(each) > 0xFFFF), None)
     if wide is not None:
-        raise invalid(
-            f"{name} holds the 4-byte character U+{ord(wide):X}; write it as the entity &#x{ord(wide):X};"
-        )
+        raise invalid(f"{name} holds the 4-byte character U+{ord(wide):X}; write it as the entity &#x{ord(wide):X};")
 
 
 def read_question(text: str, settings: Settings, *, name: str = "Question") -> Question:

@@ -1,4 +1,4 @@
-"""Who may see, preview and accept a HIT? Qualification requirements: their cross rules, and whether a worker meets them.
+"""Who may see, preview and accept a HIT? Qualification requirements: their cross rules, and who meets them.
 
 System qualifications are worked out by the workplace itself; one that it cannot work out is refused when it is asked
 for, never taken and ignored. Rules: PLATFORMS.md 3.9, from the service model's prose.
@@ -47,7 +47,7 @@ def _check_one(call: Call, each: Mapping[str, Any], where: str) -> None:
     type_id, comparator = each["QualificationTypeId"], each["Comparator"]
     integers, locales = each.get("IntegerValues", []), each.get("LocaleValues", [])
     if type_id in _MASTERS:
-        raise invalid(f"{where} asks for Masters, whom Amazon chose; grant your own people a qualification type instead")
+        raise invalid(f"{where} asks for Masters, whom Amazon chose; grant a qualification type of your own instead")
     if type_id not in _SYSTEM:
         _require_type(call, type_id)
     if comparator in _PRESENCE:
@@ -112,7 +112,7 @@ def _meets(call: Call, requirement: Mapping[str, Any], worker: str) -> bool:
     number = value[0]
     if number is None:
         return False
-    outcomes = {
+    outcomes: dict[str, bool] = {
         "LessThan": number < wanted[0],
         "LessThanOrEqualTo": number <= wanted[0],
         "GreaterThan": number > wanted[0],
@@ -146,7 +146,7 @@ def _system_value(call: Call, type_id: str, worker: str) -> tuple[int | None] | 
         .where(ASSIGNMENT.c.worker == worker, ASSIGNMENT.c.state.in_(["approved", "rejected"]))
         .group_by(ASSIGNMENT.c.state)
     )
-    counts = {state: number for state, number in call.connection.execute(query)}
+    counts: dict[str, int] = dict(call.connection.execute(query).tuples().all())
     approved, rejected = counts.get("approved", 0), counts.get("rejected", 0)
     if type_id == APPROVED:
         return (approved,)
@@ -158,8 +158,8 @@ def _meets_locale(call: Call, requirement: Mapping[str, Any], worker: str) -> bo
     row = call.connection.execute(sa.select(WORKER).where(WORKER.c.worker == worker)).one_or_none()
     if row is None or row.country is None:
         return False  # where somebody lives that nobody knows is neither inside nor outside
-    matches = any(
+    matches: bool = any(
         each["Country"] == row.country and each.get("Subdivision") in {None, row.subdivision}
         for each in requirement["LocaleValues"]
     )
-    return matches == (requirement["Comparator"] in {"EqualTo", "In"})
+    return matches is (requirement["Comparator"] in {"EqualTo", "In"})

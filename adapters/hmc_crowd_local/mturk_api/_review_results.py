@@ -24,9 +24,7 @@ def list_review_policy_results(call: Call, request: Mapping[str, Any]) -> dict[s
     hit = call.hit(request["HITId"])
     levels = request.get("PolicyLevels") or ["Assignment", "HIT"]
     kinds = [kind for kind in ("result", "action") if request.get(f"Retrieve{kind.title()}s", True)]
-    query = sa.select(REVIEW).where(
-        REVIEW.c.hit_id == hit.hit_id, REVIEW.c.level.in_(levels), REVIEW.c.kind.in_(kinds)
-    )
+    query = sa.select(REVIEW).where(REVIEW.c.hit_id == hit.hit_id, REVIEW.c.level.in_(levels), REVIEW.c.kind.in_(kinds))
     rows = call.connection.execute(query.order_by(REVIEW.c.level, REVIEW.c.seq)).all()
     shown, token = page_of_list(call, "ListReviewPolicyResultsForHIT", request, rows)
     answer: dict[str, Any] = {"HITId": hit.hit_id, "NextToken": token}

@@ -24,7 +24,8 @@ __all__ = ["SignedRequest", "verify"]
 _ALGORITHM = "AWS4-HMAC-SHA256"
 _SERVICE = "mturk-requester"
 _FORM = re.compile(
-    rf"{_ALGORITHM} +Credential=(?P<key>[^/,\s]+)/(?P<day>\d{{8}})/(?P<region>[^/,\s]+)/(?P<service>[^/,\s]+)/aws4_request, *"
+    rf"{_ALGORITHM} +Credential=(?P<key>[^/,\s]+)/(?P<day>\d{{8}})/(?P<region>[^/,\s]+)/(?P<service>[^/,\s]+)"
+    r"/aws4_request, *"
     r"SignedHeaders=(?P<headers>[^,\s]+), *Signature=(?P<signature>[0-9a-f]{64})"
 )
 _NEEDED = {"host", "x-amz-date", "x-amz-target"}
@@ -108,9 +109,7 @@ def _signature(request: SignedRequest, secret: str, day: str, region: str, signe
         ]
     )
     scope = f"{day}/{region}/{_SERVICE}/aws4_request"
-    text = "\n".join(
-        [_ALGORITHM, request.headers["x-amz-date"], scope, hashlib.sha256(canonical.encode()).hexdigest()]
-    )
+    text = "\n".join([_ALGORITHM, request.headers["x-amz-date"], scope, hashlib.sha256(canonical.encode()).hexdigest()])
     key = f"AWS4{secret}".encode()
     for part in (day, region, _SERVICE, "aws4_request"):
         key = hmac.new(key, part.encode(), hashlib.sha256).digest()
@@ -119,9 +118,7 @@ def _signature(request: SignedRequest, secret: str, day: str, region: str, signe
 
 def _canonical_query(query: str) -> str:
     pairs = [part.partition("=") for part in query.split("&") if part]
-    return "&".join(
-        sorted(f"{quote(unquote(n), safe='-_.~')}={quote(unquote(v), safe='-_.~')}" for n, _, v in pairs)
-    )
+    return "&".join(sorted(f"{quote(unquote(n), safe='-_.~')}={quote(unquote(v), safe='-_.~')}" for n, _, v in pairs))
 
 
 def _refused(kind: str, message: str) -> TurkError:

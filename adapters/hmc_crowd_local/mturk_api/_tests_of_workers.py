@@ -42,7 +42,7 @@ def ask(call: Call, type_id: str, worker: str) -> Any:
         _check_retry(call, kind, past)
     request_id = call.new_id()
     state = "granted" if kind.auto_granted else ("started" if kind.test is not None else "pending")
-    row = {"request_id": request_id, "qualification_type_id": type_id, "worker": worker, "state": state}
+    row: dict[str, Any] = {"request_id": request_id, "qualification_type_id": type_id, "worker": worker, "state": state}
     row.update(started_at=call.now, submitted_at=None if state == "started" else call.now)
     call.connection.execute(sa.insert(QUALIFICATION_REQUEST).values(row))
     if kind.auto_granted:

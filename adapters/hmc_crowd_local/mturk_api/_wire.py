@@ -76,6 +76,4 @@ def _encode(document: dict[str, Any]) -> bytes:
 
 def _refusal(door: FrontDoor, error: TurkError) -> bytes:
     stamp = int(door.now().timestamp() * 1000)
-    return _encode(
-        {"__type": error.kind, "Message": f"{error.message} ({stamp} s)", "TurkErrorCode": error.code}
-    )
+    return _encode({"__type": error.kind, "Message": f"{error.message} ({stamp} s)", "TurkErrorCode": error.code})

@@ -45,7 +45,7 @@ def require_may(call: Call, hit: Any, worker: str, action: str) -> None:
     ).scalar_one()
     missing = unmet(call, json.loads(requirements), worker, action)
     if missing is not None:
-        raise TurkError("DoesNotMeetRequirements", f"You do not hold the qualification {missing} that this HIT asks for.")
+        raise TurkError("DoesNotMeetRequirements", f"You lack the qualification {missing}, which this HIT asks for.")
 
 
 def accept(call: Call, hit_id: str, worker: str) -> Any:
@@ -66,7 +66,7 @@ def accept(call: Call, hit_id: str, worker: str) -> Any:
     duration = call.connection.execute(
         sa.select(HIT_TYPE.c.duration_s).where(HIT_TYPE.c.hit_type_id == hit.hit_type_id)
     ).scalar_one()
-    row = {
+    row: dict[str, Any] = {
         "assignment_id": _assignment_id(call, hit_id, worker),
         "worker": worker,
         "account_id": call.account_id,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -29,6 +30,8 @@ __all__ = ["worker_routes"]
 # Fields that frames and pages add; they are no answers.
 _OWN = {"assignmentId"}
 _MOST_EVENTS = 1_000
+_BAD_REQUEST = 400
+_INSIDE = ("/mturk/content", "/mturk/externalSubmit")
 
 
 class _Routes:
@@ -91,9 +94,7 @@ class _Routes:
             raise InputError("turkSubmitTo names another host than this workplace; open the HIT from the list again")
         offer = self.workers.offer(query.get("hitId", ""))
         assignment_id = query.get("assignmentId", PREVIEW_ID)
-        page = _pages.inside_page(
-            offer.question, offer.title, assignment_id=assignment_id, settings=self.settings
-        )
+        page = _pages.inside_page(offer.question, offer.title, assignment_id=assignment_id, settings=self.settings)
         return HTMLResponse(page, headers=_pages.frame_headers(origin, sandboxed=True))
 
     def static(self, request: Request) -> Response:
@@ -134,7 +135,11 @@ class _Routes:
             raise InputError(f"events must be a list of at most {_MOST_EVENTS} entries")
         now = self.door.now()
         kept = [
-            (_whole(each.get("seq")), PageEvent(str(each.get("kind")), now, _text(each.get("item"))), _number(each.get("t")))
+            (
+                _whole(each.get("seq")),
+                PageEvent(str(each.get("kind")), now, _text(each.get("item"))),
+                _number(each.get("t")),
+            )
             for each in events
             if isinstance(each, dict)
         ]
@@ -148,7 +153,7 @@ class _Routes:
         if document is None:
             work = self.workers.open_page(assignment_id, worker)
             return JSONResponse({"fields": work.draft}, headers={"Cache-Control": "no-store"})
-        fields = [(str(each[0]), str(each[1])) for each in document.get("fields", []) if len(each) == 2]  # noqa: PLR2004
+        fields = [(str(each[0]), str(each[1])) for each in document.get("fields", []) if len(each) == 2]
         self.workers.save_draft(assignment_id, worker, fields)
         return Response(status_code=204)
 
@@ -179,8 +184,6 @@ class _Routes:
 
 def _spread(events: list[tuple[int, PageEvent, float | None]]) -> list[tuple[int, PageEvent, float | None]]:
     """Date the events of one batch backwards from its arrival by the page's own clock, whose differences are good."""
-    from datetime import timedelta
-
     clocks = [page_ms for _, _, page_ms in events if page_ms is not None]
     if not clocks:
         return events
@@ -200,7 +203,7 @@ def _whole(value: Any) -> int:
 
 
 def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and abs(value) < 1e12 else None  # noqa: PLR2004
+    return float(value) if isinstance(value, (int, float)) and abs(value) < 1e12 else None
 
 
 def _text(value: Any) -> str | None:
@@ -212,9 +215,12 @@ def worker_routes(door: FrontDoor) -> list[Route]:
     routes = _Routes(door)
     most = door.settings.most_answer_bytes
 
+    def framed_by(request: Request) -> str | None:
+        return routes.origin(request) if request.url.path in _INSIDE else None
+
     def page(path: str, handle: Callable[[Request], Response]) -> Route:
         async def endpoint(request: Request) -> Response:
-            return await run_in_threadpool(_guarded, lambda: handle(request))
+            return await run_in_threadpool(_guarded, lambda: handle(request), framed_by(request))
 
         return Route(path, endpoint, methods=["GET"])
 
@@ -223,8 +229,10 @@ def worker_routes(door: FrontDoor) -> list[Route]:
             try:
                 fields = await _fields(request, most)
             except TooLargeError:
-                return _refusal(413, f"What you sent is larger than {most:,} bytes.")
-            return await run_in_threadpool(_guarded, lambda: handle(request, fields))
+                return _refusal(413, f"What you sent is larger than {most:,} bytes.", framed_by(request))
+            except ValueError:
+                return _refusal(_BAD_REQUEST, "What you sent is no form.", framed_by(request))
+            return await run_in_threadpool(_guarded, lambda: handle(request, fields), framed_by(request))
 
         return Route(path, endpoint, methods=["POST"])
 
@@ -270,17 +278,20 @@ async def _fields(request: Request, most: int) -> list[tuple[str, str]]:
     return [(name, value) for name, value in sent.multi_items() if isinstance(value, str)]
 
 
-def _guarded(handle: Callable[[], Response]) -> Response:
+def _guarded(handle: Callable[[], Response], framed_by: str | None = None) -> Response:
     """Turn a refusal into a page; what the worker typed is never echoed as HTML."""
     try:
         return handle()
     except TurkError as error:
-        return _refusal(error.status if error.status != 400 else 409, error.message)  # noqa: PLR2004
+        return _refusal(error.status if error.status != _BAD_REQUEST else 409, error.message, framed_by)
     except InputError as error:
-        return _refusal(400, str(error))
+        return _refusal(_BAD_REQUEST, str(error), framed_by)
     except HmcCrowdError:
-        return _refusal(503, "The workplace cannot answer now. Your work is not lost: try again in a minute.")
+        text = "The workplace cannot answer now. Your work is not lost: try again in a minute."
+        return _refusal(503, text, framed_by)
 
 
-def _refusal(status: int, text: str) -> Response:
-    return HTMLResponse(_pages.message_page("This is not possible", text), status, headers=_pages.own_headers())
+def _refusal(status: int, text: str, framed_by: str | None = None) -> Response:
+    """Return a page that says why not; inside a frame where what it answers was sent from one."""
+    headers = _pages.own_headers() if framed_by is None else _pages.frame_headers(framed_by, sandboxed=False)
+    return HTMLResponse(_pages.message_page("This is not possible", text), status, headers=headers)

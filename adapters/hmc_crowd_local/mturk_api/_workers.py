@@ -84,7 +84,8 @@ def _check_notification(call: Call, notification: Mapping[str, Any]) -> None:
             "This workplace delivers no notifications; poll with ListAssignmentsForHIT instead",
         )
     if notification["Version"] not in _VERSIONS:
-        raise invalid(f"Version of Notification is {notification['Version'][:40]!r}; use {', '.join(sorted(_VERSIONS))}")
+        known = ", ".join(sorted(_VERSIONS))
+        raise invalid(f"Version of Notification is {notification['Version'][:40]!r}; use {known}")
     if not notification["EventTypes"]:
         raise invalid("EventTypes of Notification is empty")
 

@@ -129,7 +129,8 @@ class WorkersDoor:
             ids = list(connection.execute(query).scalars())
         if not ids:
             raise does_not_exist("HIT", f"of group {(group_id or annotation or '')[:80]}")
-        return next((each for each in ids if self._is_assignable(each)), ids[0])
+        found: str = next((each for each in ids if self._is_assignable(each)), ids[0])
+        return found
 
     def _is_assignable(self, hit_id: str) -> bool:
         view = self._door.call(self._account_of_hit(hit_id), "GetHIT", {"HITId": hit_id})["HIT"]
@@ -245,8 +246,4 @@ class WorkersDoor:
     def _work(row: Any) -> Work:
         draft = tuple((name, value) for name, value in json.loads(row.draft or "[]"))
         status = "late" if row.is_late else row.state
-        return Work(
-            row.assignment_id, row.hit_id, row.worker, status, row.deadline_at, row.submitted_at, draft
-        )
-
-
+        return Work(row.assignment_id, row.hit_id, row.worker, status, row.deadline_at, row.submitted_at, draft)
