@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.extras import require
-from hmc_crowd.errors import PlatformError
+from hmc_crowd.errors import PlatformError, PlatformUnavailableError
 from hmc_crowd_mturk._failures import translate
 from hmc_crowd_mturk._guard import refuse_closed_service
 
@@ -71,13 +71,26 @@ class Api:
         """The address that the clients really use."""
         return str(self._writing.meta.endpoint_url)
 
-    def read(self, operation: str, **parameters: Any) -> dict[str, Any]:
-        """Ask something; repeated by boto3 where that helps."""
-        return self._send(self._reading, operation, parameters, is_repeatable=True)
+    def read(self, operation: str, member: str, **parameters: Any) -> Any:
+        """Ask something and return one member of the answer; repeated by boto3 where that helps."""
+        return self._member(self._send(self._reading, operation, parameters, is_repeatable=True), operation, member)
 
     def write(self, operation: str, *, is_repeatable: bool, **parameters: Any) -> dict[str, Any]:
-        """Change something; sent once. ``is_repeatable`` says what an unknown outcome means: try again, or ask a person."""
+        """Change something; sent once. ``is_repeatable`` says what a lost answer means: try again, or ask a person."""
         return self._send(self._writing, operation, parameters, is_repeatable=is_repeatable)
+
+    def make(self, operation: str, member: str, **parameters: Any) -> Any:
+        """Make something under a token or a unique name, sent once; return one member of the answer."""
+        return self._member(self.write(operation, is_repeatable=True, **parameters), operation, member)
+
+    @staticmethod
+    def _member(answer: dict[str, Any], operation: str, member: str) -> Any:
+        # botocore turns an answer that is no JSON, or half of one, into an empty one and says nothing.
+        if member not in answer:
+            raise PlatformUnavailableError(
+                f"{operation}: the answer has no {member}, so it cannot be read; sending the same call again is safe"
+            )
+        return answer[member]
 
     def rows(self, operation: str, member: str, **parameters: Any) -> Iterator[dict[str, Any]]:
         """Yield the rows of a list, page by page to its end; an empty page with a token is no end.
@@ -91,20 +104,20 @@ class Api:
         token: str | None = None
         for _ in range(_MOST_PAGES):
             more = {} if token is None else {"NextToken": token}
-            page = self.read(operation, MaxResults=_PAGE, **parameters, **more)
-            yield from page.get(member, [])
+            page = self._send(self._reading, operation, {"MaxResults": _PAGE, **parameters, **more}, is_repeatable=True)
+            yield from self._member(page, operation, member)
             token = page.get("NextToken")
             if not token:
                 return
             if token in seen:
-                raise PlatformError(f"{operation} returned the same NextToken twice; the list cannot be read to its end")
+                raise PlatformError(
+                    f"{operation} returned the same NextToken twice; the list cannot be read to its end"
+                )
             seen.add(token)
 
-    def _send(
-        self, client: Any, operation: str, parameters: dict[str, Any], *, is_repeatable: bool
-    ) -> dict[str, Any]:
+    def _send(self, client: Any, operation: str, parameters: dict[str, Any], *, is_repeatable: bool) -> dict[str, Any]:
         refuse_closed_service(client)
-        from botocore.exceptions import BotoCoreError, ClientError
+        from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
 
         try:
             answer: dict[str, Any] = getattr(client, _method(client, operation))(**parameters)

@@ -48,7 +48,7 @@ def translate(operation: str, error: Exception, *, is_repeatable: bool) -> HmcCr
     is_repeatable : bool
         Whether sending the same call again can do no harm (reads, calls with a token, calls that set a state).
     """
-    from botocore import exceptions as boto
+    from botocore import exceptions as boto  # type: ignore[import-untyped]
 
     if isinstance(error, boto.ClientError):
         return _from_answer(operation, error.response, is_repeatable=is_repeatable)
@@ -57,7 +57,9 @@ def translate(operation: str, error: Exception, *, is_repeatable: bool) -> HmcCr
     if isinstance(error, boto.ParamValidationError):
         return InputError(f"{operation} was given something it cannot send: {_clean(str(error))}")
     if isinstance(error, (boto.EndpointConnectionError, boto.ConnectTimeoutError, boto.ProxyConnectionError)):
-        return PlatformUnavailableError(f"{operation}: the endpoint cannot be reached; nothing was sent, try again later")
+        return PlatformUnavailableError(
+            f"{operation}: the endpoint cannot be reached; nothing was sent, try again later"
+        )
     kind = type(error).__name__
     return _unknown(operation, f"the answer was lost or cannot be read ({kind})", is_repeatable=is_repeatable)
 
@@ -69,7 +71,9 @@ def _from_answer(operation: str, answer: Any, *, is_repeatable: bool) -> HmcCrow
     message = _clean(str(details.get("Message", "")))
     code = str(answer.get("TurkErrorCode") or details.get("Code", "")).rpartition(".")[2].lower()
     if kind in _LATER:
-        return PlatformUnavailableError(f"{operation}: the platform asks to slow down; nothing was done, try again later")
+        return PlatformUnavailableError(
+            f"{operation}: the platform asks to slow down; nothing was done, try again later"
+        )
     if kind in _KEYS:
         return PlatformError(f"{operation} was refused: {message}; check the keys and this machine's clock")
     if status >= _SERVER_FAULT or kind == "servicefault":

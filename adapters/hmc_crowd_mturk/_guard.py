@@ -27,9 +27,7 @@ def resolve_endpoint(address: str | None) -> str:
     """Return the endpoint to use: the address given, else the environment's; there is no default."""
     given = address or os.environ.get(_VARIABLE)
     if not given:
-        raise InputError(
-            f"address is missing; give the endpoint of an MTurk-API server, or set {_VARIABLE}. {CLOSED}"
-        )
+        raise InputError(f"address is missing; give the endpoint of an MTurk-API server, or set {_VARIABLE}. {CLOSED}")
     return check_endpoint(given)
 
 
@@ -74,5 +72,6 @@ def is_loopback(host: str) -> bool:
 def _is_amazon(host: str) -> bool:
     name = host.lower().rstrip(".")
     return any(
-        name == each or name.endswith("." + each) for each in ("amazonaws.com", "amazonaws.com.cn", "mturk.com", "api.aws")
+        name == each or name.endswith("." + each)
+        for each in ("amazonaws.com", "amazonaws.com.cn", "mturk.com", "api.aws")
     )

@@ -62,12 +62,14 @@ def html_question(html: str, *, frame_height: int = 0) -> str:
 
     Examples
     --------
-    >>> "&amp;#x1F600;" in html_question("<p>\\U0001f600</p>")
+    >>> "&amp;#x1F600;" in html_question(f"<p>{chr(0x1F600)}</p>")
     True
     """
     found = _FORBIDDEN.search(html)
     if found is not None:
-        raise InputError(f"html holds the character U+{ord(found[0]):04X} at {found.start()}, which XML cannot hold; remove it")
+        raise InputError(
+            f"html holds the character U+{ord(found[0]):04X} at {found.start()}, which XML cannot hold; remove it"
+        )
     root = Element("HTMLQuestion", {"xmlns": _BASE + "2011-11-11/HTMLQuestion.xsd"})
     SubElement(root, "HTMLContent").text = _narrow(html)
     SubElement(root, "FrameHeight").text = str(frame_height)
@@ -83,8 +85,8 @@ def _checked(document: str) -> str:
     size = len(document.encode("utf-8"))
     if size > _MOST_BYTES:
         raise InputError(
-            f"the question has {size:,} bytes, at most {_MOST_BYTES:,} are allowed; put fewer items into a HIT, or give "
-            "external_url"
+            f"the question has {size:,} bytes, at most {_MOST_BYTES:,} are allowed; put fewer items into a HIT, "
+            "or give external_url"
         )
     return document
 

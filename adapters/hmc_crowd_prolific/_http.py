@@ -96,7 +96,8 @@ class Http:
         self.skew_s: float | None = None
         self._token = token
         self._clock: Clock = clock if clock is not None else SystemClock()
-        self._transport = transport if transport is not None else DeadlineTransport(monotonic=self.pace.monotonic)
+        is_plain = self.base_url.startswith("http:")
+        self._transport = transport or DeadlineTransport(monotonic=self.pace.monotonic, is_plain=is_plain)
         self._money = threading.Lock()
         self._client = httpx.Client(
             base_url=self.base_url,

@@ -230,15 +230,23 @@ class ProlificPlatform:
         for start in range(0, len(waiting), BULK_LIMIT):
             self.client.submissions.bulk_approve(waiting[start : start + BULK_LIMIT])
         if waiting:
-            for _ in self.client.http.pace.attempts():
-                held = self._held(studies, wanted)
-                if not any(held[each].state is SubmissionState.SUBMITTED for each in waiting):
-                    break
-            else:
-                raise PlatformUnavailableError(
-                    f"Prolific has not approved all of {len(waiting):,} submissions yet; ask again later"
-                )
+            self._await_approvals(studies, set(waiting))
+            held = self._held(studies, wanted)
         return [held[each].remote() for each in wanted]
+
+    def _await_approvals(self, studies: Sequence[str], waiting: set[str]) -> None:
+        """Ask for what awaits review, a list that gets shorter, until none of ours is on it."""
+        for _ in self.client.http.pace.attempts():
+            unreviewed = {
+                each.id
+                for study in studies
+                for each in self.client.submissions.of_study(study, status=SubmissionStatus.AWAITING_REVIEW)
+            }
+            if not waiting & unreviewed:
+                return
+        raise PlatformUnavailableError(
+            f"Prolific has not approved all of {len(waiting):,} submissions yet; ask again later"
+        )
 
     def _held(self, studies: Iterable[str], wanted: Iterable[str]) -> dict[str, Submission]:
         held = {each.id: each for study in studies for each in self.client.submissions.of_study(study)}

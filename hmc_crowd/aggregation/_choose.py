@@ -20,7 +20,8 @@ import pandas as pd
 
 from hmc_crowd.aggregation._bayes import BWA, EBCC, IBCC
 from hmc_crowd.aggregation._calibrate import require_blind
-from hmc_crowd.aggregation._calibrate_core import Map, fit_map
+from hmc_crowd.aggregation._calibrate_core import fit_map
+from hmc_crowd.aggregation._choose_core import LEAST_GOLD, credit, pick
 from hmc_crowd.aggregation._dawid_skene import DawidSkene
 from hmc_crowd.aggregation._glad import GLAD
 from hmc_crowd.aggregation._gold import gold_table
@@ -55,10 +56,6 @@ ALL_METHODS: dict[str, Callable[..., Aggregator]] = {
 }
 CHOICES = ("dawid_skene", "glad", "ibcc", "mace", "majority", "one_coin", "wawa")
 SIZES = (10, 20, 50, 100, 200)
-
-_FOLDS = 5
-# Below this a correction by gold does more harm than good, and no difference can be seen.
-_LEAST_GOLD = 10
 
 
 @dataclass(frozen=True)
@@ -157,9 +154,9 @@ def choose(
     place, truth = _places(table, frame)
     used = place >= 0
     values = {name: posterior.to_numpy() for name, posterior in posteriors.items()}
-    picked = _pick(values, place[used], truth[used], default=default, level=level)
+    picked = pick(values, place[used], truth[used], default=default, level=level)
     final = values[picked.method]
-    if int(used.sum()) >= _LEAST_GOLD:
+    if int(used.sum()) >= LEAST_GOLD:
         shape = fit_map(final[place[used]], truth[used], np.ones(int(used.sum())))
         final = shape(final, n_gold=int(used.sum()))
     final = final.copy()
@@ -208,7 +205,7 @@ def regret_curve(
     used = (place >= 0) & (known >= 0)
     place, known = place[used], known[used]
     values = {name: posterior.to_numpy()[place] for name, posterior in posteriors.items()}
-    right = {name: _credit(value, known) for name, value in values.items()}
+    right = {name: credit(value, known) for name, value in values.items()}
     rows = []
     for size in sizes:
         if size > 2 * len(known) // 3:
@@ -232,81 +229,13 @@ def _one_draw(
     level: float,
 ) -> tuple[float, float, float]:
     gold, rest = order[:size], order[size:]
-    picked = _pick(values, gold, known[gold], default=default, level=level)
+    picked = pick(values, gold, known[gold], default=default, level=level)
     final = values[picked.method]
-    if size >= _LEAST_GOLD:
+    if size >= LEAST_GOLD:
         final = fit_map(final[gold], known[gold], np.ones(size))(final, n_gold=size)
     best = max(float(one[rest].mean()) for one in right.values())
-    reached = float(_credit(final[rest], known[rest]).mean())
+    reached = float(credit(final[rest], known[rest]).mean())
     return best - reached, best - float(right[default][rest].mean()), float(picked.method != default)
-
-
-@dataclass(frozen=True)
-class _Picked:
-    method: str
-    table: pd.DataFrame
-    reason: str
-
-
-def _pick(
-    values: dict[str, NDArray[np.float64]],
-    gold: NDArray[np.intp],
-    truth: NDArray[np.intp],
-    *,
-    default: str,
-    level: float,
-) -> _Picked:
-    """Judge every method on held-out gold, and name the one to use."""
-    columns = ["accuracy", "advantage", "low", "high"]
-    n = len(gold)
-    if n < _LEAST_GOLD:
-        table = pd.DataFrame(np.nan, index=pd.Index(list(values), name="method"), columns=columns)
-        return _Picked(default, table, f"fewer than {_LEAST_GOLD} gold items, so the default stays")
-    right = {name: _held_out(value[gold], truth) for name, value in values.items()}
-    rows = {}
-    for name, one in right.items():
-        low, high = _paired(one - right[default], level=level, comparisons=max(len(values) - 1, 1))
-        rows[name] = (one.mean(), (one - right[default]).mean(), low, high)
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("method")
-    table.loc[default, ["advantage", "low", "high"]] = 0.0
-    better = table[table["low"] > 0]
-    if len(better) == 0:
-        return _Picked(default, table, "no method is better than the default beyond chance")
-    method = str(better["accuracy"].idxmax())
-    row = table.loc[method]
-    reason = f"better than {default} by {row['advantage']:.3f} [{row['low']:.3f}, {row['high']:.3f}] on held-out gold"
-    return _Picked(method, table, reason)
-
-
-def _held_out(values: NDArray[np.float64], truth: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return how right each gold item is labelled by a posterior corrected with the other folds."""
-    n = len(truth)
-    fold = np.empty(n, dtype=np.intp)
-    fold[np.lexsort((truth, values.max(axis=1)))] = np.arange(n) % _FOLDS
-    right = np.empty(n)
-    for one in range(_FOLDS):
-        rest = fold != one
-        shape: Map = fit_map(values[rest], truth[rest], np.ones(int(rest.sum())))
-        right[~rest] = _credit(shape(values[~rest], n_gold=int(rest.sum())), truth[~rest])
-    return right
-
-
-def _credit(values: NDArray[np.float64], truth: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return 1 where the largest probability is right, its part where it is tied."""
-    best = values >= values.max(axis=1, keepdims=True) - 1e-9
-    result: NDArray[np.float64] = best[np.arange(len(truth)), truth] / best.sum(axis=1)
-    return result
-
-
-def _paired(difference: NDArray[np.float64], *, level: float, comparisons: int) -> tuple[float, float]:
-    """Return the adjusted Wald interval of a mean paired difference: one half added to each kind of disagreement."""
-    from scipy.stats import norm
-
-    n = len(difference) + 2
-    mean = difference.sum() / n
-    spread = (np.sum(difference**2) + 1) / n - mean**2
-    reach = float(norm.ppf(1 - (1 - level) / (2 * comparisons))) * np.sqrt(spread / n)
-    return float(mean - reach), float(mean + reach)
 
 
 def _models(methods: Any, default: str, repeats: Repeats) -> dict[str, Aggregator]:

@@ -83,10 +83,13 @@ def _arrow(column: pd.Series[Any]) -> Any:
 
 
 def _ranked_text(arrow: Any, dtype: Any) -> tuple[NDArray[np.int32], pd.Index[Any]]:
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    encoded = arrow.dictionary_encode().unify_dictionaries()
+    encoded = arrow.dictionary_encode()
     dictionary = encoded.chunk(0).dictionary
+    if any(not chunk.dictionary.equals(dictionary) for chunk in encoded.chunks[1:]):
+        return _ranked_text(pa.chunked_array([arrow.combine_chunks()]), dtype)
     order = pc.sort_indices(dictionary)
     names: pd.Index[Any] = pd.Index(pd.array(dictionary.take(order), dtype=dtype))
     rank = _rank_of(order.to_numpy())

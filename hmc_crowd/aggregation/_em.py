@@ -81,9 +81,9 @@ class Block:
         return len(self.gold)
 
     @cached_property
-    def cell_counts(self) -> NDArray[np.intp]:
-        """How often each cell occurs, shape (n_workers * K,)."""
-        return counted(self.cell, self.n_workers * self.n_labels)
+    def cell_counts(self) -> NDArray[np.float64]:
+        """How often each cell occurs, shape (n_workers * K,); as floats, since only their products are quick."""
+        return counted(self.cell, self.n_workers * self.n_labels).astype(np.float64)
 
     @cached_property
     def votes(self) -> Any:

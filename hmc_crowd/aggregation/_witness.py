@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from hmc_crowd.aggregation._calibrate_core import fit_map
 from hmc_crowd.aggregation._codes import encode
 from hmc_crowd.aggregation._names import coded as place_in
 from hmc_crowd.aggregation._votes import Votes, votes_of
@@ -116,11 +115,13 @@ def with_witness(
     crowd = coded.n_answers > 1
     # Ties of the majority are resolved by the model, where it prefers one.
     majority = (shares + 1e-6 * model).argmax(axis=1)
-    model = _calibrated(model, majority)
     everybody = crowd if crowd.any() else np.ones(len(crowd), dtype=bool)
     frequent = np.bincount(majority[everybody], minlength=votes.n_labels).argmax()
     baseline = min(float((majority[everybody] == frequent).mean()), 1 - 1e-3)
-    agreement, typical = _agreements(votes, crowd[votes.task])
+    agreement = _agreements(votes, crowd[votes.task])
+    # How often an answer is the consensus, over tasks with several: what one answer is worth.
+    followed = shares[np.arange(len(majority)), majority][everybody].mean()
+    typical = float(np.clip(followed, 1.0 / votes.n_labels, 1 - 1e-3))
     weight = np.clip(1 - (1 - agreement) / (1 - baseline), _LEAST_WEIGHT, None)
     model_agreement = float((model.argmax(axis=1) == majority)[everybody].mean())
     model_weight = max(1 - (1 - model_agreement) / (1 - baseline), _LEAST_WEIGHT)
@@ -155,8 +156,8 @@ def _average(
     return result
 
 
-def _agreements(votes: Votes, several: NDArray[np.bool_]) -> tuple[NDArray[np.float64], float]:
-    """Return each worker's agreement with the other workers of the same tasks, and the mean over answers."""
+def _agreements(votes: Votes, several: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return each worker's agreement with the other workers of the same tasks; who met nobody gets the mean."""
     count = votes.by_cell(np.ones(len(votes.task)))
     same = count.ravel()[votes.cell] - 1
     others = count.sum(axis=1)[votes.task] - 1
@@ -166,14 +167,7 @@ def _agreements(votes: Votes, several: NDArray[np.bool_]) -> tuple[NDArray[np.fl
     typical = float(agree.sum() / max(met.sum(), 1)) if met.any() else 0.5
     found = np.full(votes.n_workers, typical)
     np.divide(votes.by_worker(agree), pairs, out=found, where=pairs > 0)
-    return found, float(np.clip(typical, 1.0 / votes.n_labels, 1 - 1e-3))
-
-
-def _calibrated(model: NDArray[np.float64], majority: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Correct the model's confidence by the majority's labels: one slope and small offsets."""
-    if model.shape[1] < 2:
-        return model
-    return fit_map(model, majority, np.ones(len(majority)))(model, n_gold=len(majority))
+    return found
 
 
 def _model_table(predictions: pd.DataFrame, tasks: pd.Index[Any], labels: pd.Index[Any]) -> NDArray[np.float64]:
@@ -192,11 +186,15 @@ def _model_table(predictions: pd.DataFrame, tasks: pd.Index[Any], labels: pd.Ind
         )
     columns = place_in(pd.Index(frame.columns), labels)
     if (columns < 0).any():
-        raise FrameError(f"predictions has no probability for the label {labels[columns < 0][0]!r}; add its column")
+        raise FrameError(
+            f"predictions has no probability for the label {labels[columns < 0].tolist()[0]!r}; add its column"
+        )
     rows = place_in(pd.Index(frame.index), tasks)
     if (rows < 0).any():
         missing = tasks[rows < 0]
-        raise FrameError(f"predictions has no row for {len(missing)} answered items, first {missing[0]!r}; add them")
+        raise FrameError(
+            f"predictions has no row for {len(missing)} answered items, first {missing.tolist()[0]!r}; add them"
+        )
     try:
         values = frame.to_numpy(dtype=float)[rows][:, columns]
     except (TypeError, ValueError) as error:

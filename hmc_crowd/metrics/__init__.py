@@ -15,23 +15,20 @@ from hmc_crowd.metrics._codes import bool_vector, label_codes
 from hmc_crowd.metrics._confidence import RiskCoverage, confidence_auc, risk_coverage, top_k_accuracy
 from hmc_crowd.metrics._fairness import fairness_analysis
 from hmc_crowd.metrics._fairness_result import FairnessAnalysis, GroupEffect
-from hmc_crowd.metrics._fleiss_gwet import (
-    agreement_weights,
-    brennan_prediger,
-    conger_kappa,
-    fleiss_kappa,
-    gwet_ac1,
-    gwet_ac2,
-)
+from hmc_crowd.metrics._fleiss_gwet import brennan_prediger, conger_kappa, fleiss_kappa, gwet_ac1, gwet_ac2
+from hmc_crowd.metrics._fleiss_gwet_parts import agreement_weights
 from hmc_crowd.metrics._icc import ICC_FORMS, icc
 from hmc_crowd.metrics._krippendorff import krippendorff_alpha
+from hmc_crowd.metrics._leaderboard import leaderboard
 from hmc_crowd.metrics._leave_one_out import LeaveOneOut, leave_one_out_agreement
+from hmc_crowd.metrics._outcomes import outcome_scores
 from hmc_crowd.metrics._percent_agreement import pairwise_agreement, percent_agreement
 from hmc_crowd.metrics._ppi import ppi_mean
-from hmc_crowd.metrics._preference import expected_win_rate, length_bias_rate, outcome_scores, position_swap_consistency
+from hmc_crowd.metrics._preference import expected_win_rate, length_bias_rate, position_swap_consistency
 from hmc_crowd.metrics._preference_composite import Composite, composite_agreement, composite_choice
+from hmc_crowd.metrics._preference_ranking import Ranking, rank_models
 from hmc_crowd.metrics._preference_tables import CategoryTable, agreement_table, win_rate_table
-from hmc_crowd.metrics._preference_tests import Ranking, p_values_by_size, paired_p_values, rank_models
+from hmc_crowd.metrics._preference_tests import p_values_by_size, paired_p_values
 from hmc_crowd.metrics._prmse import mse_true, prmse, true_score_variance, variance_of_errors
 from hmc_crowd.metrics._rank_correlation import rank_correlation
 from hmc_crowd.metrics._reliability import MacroScores, macro_from_counts, macro_scores, per_position
@@ -88,6 +85,7 @@ __all__ = [
     "icc",
     "krippendorff_alpha",
     "label_codes",
+    "leaderboard",
     "leave_one_out_agreement",
     "length_bias_rate",
     "macro_from_counts",

@@ -22,8 +22,8 @@ from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.metrics._influence import t_quantile
 from hmc_crowd.metrics._intervals import ask_for
 from hmc_crowd.metrics._intervals_clusters import cluster_ways
-from hmc_crowd.metrics._preference import UNPARSED, read_outcomes
-from hmc_crowd.metrics._ratings import codes_of
+from hmc_crowd.metrics._outcomes import UNPARSED, read_outcomes
+from hmc_crowd.metrics._ratings_codes import codes_of
 from hmc_crowd.metrics._result import Metric
 
 if TYPE_CHECKING:

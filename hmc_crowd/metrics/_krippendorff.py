@@ -69,7 +69,8 @@ def krippendorff_alpha(
     categories : sequence, optional
         All labels in order. Labels that nobody used change nothing; the order matters for ``ordinal`` with text.
     clusters : array, shape (units,), optional
-        What belongs together (the dialogue of a turn): such units stay together in the interval.
+        What belongs together (the dialogue of a turn): such units stay together in the interval. Units of a long frame
+        come in the order of their first row.
     interval_level : float, default 0.95
         Coverage of the interval (`level` is taken).
     interval : {"auto", "analytic", "bootstrap", "none"}, default "auto"

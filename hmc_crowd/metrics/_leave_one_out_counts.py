@@ -106,7 +106,8 @@ class Scores:
 def label_cells(read: Ratings) -> Cells:
     """Count labels per item, in time linear in the annotations (with a sort when there are many labels)."""
     size, units = max(len(read.labels), 1), read.n_units
-    label = None
+    count: NDArray[Any]
+    label: NDArray[np.intp] | None = None
     if read.grid is not None and size * read.n_raters <= _FEW_COMPARISONS:
         count = np.zeros((size, units), dtype=np.int8)
         for column in read.grid:
@@ -129,7 +130,7 @@ def label_cells(read: Ratings) -> Cells:
 
 
 def _own_slots(read: Ratings, size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Number the distinct labels of an item within the item."""
+    """Return counts and labels with the distinct labels of an item numbered within the item."""
     found, where = np.unique(read.unit * size + read.code, return_inverse=True)
     unit = found // size
     start = np.searchsorted(unit, np.arange(read.n_units))

@@ -13,17 +13,16 @@ Sources: Lyu et al. (2024), "HREF", sections 2.4, 4.2 and appendices B.1, C; con
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from hmc_crowd._base.checks import first_rows
 from hmc_crowd.errors import InputError
 from hmc_crowd.metrics._intervals import ask_for
 from hmc_crowd.metrics._intervals_clusters import cluster_ways, spread_of
+from hmc_crowd.metrics._outcomes import LOSS, TIE, UNPARSED, WIN, WORDS, Unparsed, read_outcomes, win_scores
 from hmc_crowd.metrics._result import Metric
-from hmc_crowd.metrics._unit_intervals import mean_interval
+from hmc_crowd.metrics._unit_intervals import mean_error, mean_interval
 from hmc_crowd.metrics._validate import as_scores
 
 if TYPE_CHECKING:
@@ -35,74 +34,8 @@ if TYPE_CHECKING:
 __all__ = [
     "expected_win_rate",
     "length_bias_rate",
-    "outcome_scores",
     "position_swap_consistency",
-    "read_outcomes",
-    "win_scores",
 ]
-
-WIN, TIE, LOSS, UNPARSED = 1, 0, -1, 2
-_WORDS = (("win", WIN), ("tie", TIE), ("loss", LOSS), ("unparsed", UNPARSED))
-Unparsed = Literal["drop", "as_loss"]
-
-
-def read_outcomes(outcomes: Any, *, name: str = "outcomes") -> NDArray[np.int8]:
-    """Return outcomes as 1 win, 0 tie, -1 loss, 2 unparsed, shape (n,).
-
-    Raises
-    ------
-    InputError
-        Anything but 'win', 'tie', 'loss', 'unparsed' and missing values.
-
-    Examples
-    --------
-    >>> read_outcomes(["win", None, "loss", "tie"]).tolist()
-    [1, 2, -1, 0]
-    """
-    if hasattr(outcomes, "columns") and "outcome" in list(outcomes.columns):
-        outcomes = outcomes["outcome"]
-    array = np.asarray(outcomes, dtype=object) if isinstance(outcomes, (list, tuple)) else np.asarray(outcomes)
-    if array.ndim != 1:
-        raise InputError(f"{name} has shape {array.shape}; give one outcome per pair, shape (n,)")
-    codes = np.full(len(array), UNPARSED, dtype=np.int8)
-    if array.dtype.kind not in "OU":
-        missing = array.dtype.kind == "f" and bool(np.isnan(array).all())
-        if len(array) and not missing:
-            raise InputError(f"{name} holds {array.dtype}; give the words 'win', 'tie', 'loss' (None: unparsed)")
-        return codes
-    seen = np.zeros(len(array), dtype=bool)
-    for word, code in _WORDS:
-        hit = np.asarray(array == word, dtype=bool)
-        codes[hit] = code
-        seen |= hit
-    if not seen.all():
-        odd = ~seen
-        odd[odd] = [not _is_missing(each) for each in array[odd].tolist()]
-        if odd.any():
-            raise InputError(f"{name} must be 'win', 'tie', 'loss' or None (unparsed): {first_rows(odd, array)}")
-    return codes
-
-
-def outcome_scores(outcomes: Any, *, tie: float = 0.5, unparsed: Unparsed = "drop") -> NDArray[np.float64]:
-    """Return 1 for a win, `tie` for a tie, 0 for a loss and NaN for unparsed (0 if 'as_loss'), shape (n,).
-
-    Examples
-    --------
-    >>> outcome_scores(["win", "tie", None, "loss"]).tolist()
-    [1.0, 0.5, nan, 0.0]
-    """
-    return win_scores(read_outcomes(outcomes), tie, unparsed)
-
-
-def win_scores(codes: NDArray[np.int8], tie: float, unparsed: Unparsed) -> NDArray[np.float64]:
-    """Return the scores of outcomes that are read already; see `outcome_scores`."""
-    if isinstance(tie, (bool, str)) or not isinstance(tie, Real) or not 0.0 <= float(tie) <= 1.0:
-        raise InputError(f"tie is {tie!r}; give the worth of a tie in [0, 1]: 0.5, 1 (a win) or 0 (strict)")
-    if unparsed not in {"drop", "as_loss"}:
-        raise InputError(f"unparsed is {unparsed!r}; choose 'drop' or 'as_loss'")
-    lost = np.nan if unparsed == "drop" else 0.0
-    # By position: loss is -1, the last one.
-    return np.array([float(tie), 1.0, lost, 0.0])[codes]
 
 
 def expected_win_rate(
@@ -158,7 +91,7 @@ def win_rate(
     scores: NDArray[np.float64], codes: NDArray[np.int8], tie: float, ask: Ask, ways: tuple[Way, ...]
 ) -> Metric:
     """Return the win rate of scores with NaN where a pair leaves."""
-    counts = {word: int(np.count_nonzero(codes == code)) for word, code in _WORDS}
+    counts = {word: int(np.count_nonzero(codes == code)) for word, code in WORDS}
     keep = ~np.isnan(scores)
     n = int(keep.sum())
     common: dict[str, Any] = {
@@ -175,7 +108,7 @@ def win_rate(
     ways = tuple(way.take(keep) for way in ways) if n < len(scores) else ways
     wins, ties = counts["win"], counts["tie"]
     value = float(values.mean())
-    error = spread_of((values - value) / n, ways).variance ** 0.5
+    error = spread_of((values - value) / n, ways).variance ** 0.5 if ways else mean_error(values, value)
     details = {
         "wins": wins,
         "ties": ties,
@@ -337,7 +270,3 @@ def position_swap_consistency(
     }
     made = mean_interval(same, ask, tuple(way.take(keep) for way in ways))
     return Metric(float(same.mean()), **made.fields(), details=details, **common)
-
-
-def _is_missing(each: Any) -> bool:
-    return each is None or type(each).__name__ in {"NAType", "NaTType"} or (isinstance(each, float) and each != each)

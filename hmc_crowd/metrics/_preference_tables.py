@@ -18,7 +18,7 @@ from hmc_crowd.metrics._influence import Spread, share_interval
 from hmc_crowd.metrics._intervals import Interval, ask_for, no_interval
 from hmc_crowd.metrics._intervals_clusters import cluster_ways, spread_of
 from hmc_crowd.metrics._leave_one_out import leave_one_out_agreement
-from hmc_crowd.metrics._preference import Unparsed, read_outcomes, win_scores
+from hmc_crowd.metrics._outcomes import Unparsed, read_outcomes, win_scores
 from hmc_crowd.metrics._result import Metric, metrics_frame
 from hmc_crowd.metrics._unit_intervals import mean_interval, unit_interval
 

@@ -10,17 +10,14 @@ Sources: Lyu et al. (2024), "HREF", section 5 and figure 6; Holm (1979) for the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hmc_crowd.errors import InputError
-from hmc_crowd.metrics._intervals import ask_for
 from hmc_crowd.metrics._intervals_clusters import Way, cluster_ways, spread_of
-from hmc_crowd.metrics._result import Metric
-from hmc_crowd.metrics._unit_intervals import mean_interval
+from hmc_crowd.metrics._unit_intervals import mean_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,9 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-__all__ = ["Ranking", "p_values_by_size", "paired_p_values", "rank_models", "read_scores"]
-
-Correction = Literal["holm", "bonferroni", "none"]
+__all__ = ["p_values_by_size", "paired_p_values", "read_scores"]
 
 
 def read_scores(scores: Any) -> tuple[list[str], NDArray[np.float64]]:
@@ -158,138 +153,6 @@ def p_values_by_size(
     return frame
 
 
-@dataclass(frozen=True, eq=False)
-class Ranking:
-    """Models in order, with groups that the data cannot tell apart.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        ``rank, model, value, low, high, n``, best first.
-    pairs : pandas.DataFrame
-        As `paired_p_values`, with ``p_corrected``.
-    test, correction : str
-        What was done.
-    alpha : float
-    """
-
-    table: pd.DataFrame
-    pairs: pd.DataFrame
-    test: str
-    correction: str
-    alpha: float
-
-    def __str__(self) -> str:
-        best = self.table.iloc[0]
-        groups = self.table["rank"].nunique()
-        return (
-            f"Ranking: {len(self.table)} models in {groups} groups, first {best['model']} ({best['value']:.4f}); "
-            f"{self.test}, {self.correction}, alpha {self.alpha:g}"
-        )
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a copy of the table."""
-        return self.table.copy()
-
-
-def rank_models(
-    scores: Any,
-    *,
-    alpha: float = 0.05,
-    correction: Correction = "holm",
-    clusters: Any = None,
-    level: float = 0.95,
-) -> Ranking:
-    """Rank models by mean score; models that do not differ significantly share a rank (1, 1, 3, ...).
-
-    Parameters
-    ----------
-    scores
-        As in `paired_p_values`; higher is better.
-    alpha : float, default 0.05
-        Level of the tests.
-    correction : {"holm", "bonferroni", "none"}, default "holm"
-        For testing all pairs.
-    clusters : array, shape (items,), optional
-        Items that belong together.
-    level : float, default 0.95
-        Coverage of each model's interval.
-
-    Returns
-    -------
-    Ranking
-
-    Notes
-    -----
-    A group is led by its best model: the next model joins if it does not differ from the LEADER, else it opens a new
-    group with its own place as the rank. So two models of one group may differ from each other in rare cases, but each
-    group's leader differs from the next group's. Pairs without a p-value do not differ.
-
-    Examples
-    --------
-    >>> scores = {"a": [1, 1, 1, 1, 1, 0] * 20, "b": [1, 1, 1, 1, 0, 1] * 20, "c": [0, 0, 0, 0, 0, 1] * 20}
-    >>> rank_models(scores).table[["rank", "model"]].values.tolist()
-    [[1, 'a'], [1, 'b'], [3, 'c']]
-    """
-    import pandas as pd
-
-    if correction not in {"holm", "bonferroni", "none"}:
-        raise InputError(f"correction is {correction!r}; choose 'holm', 'bonferroni' or 'none'")
-    if not 0.0 < alpha < 1.0:
-        raise InputError(f"alpha is {alpha!r}; give a level between 0 and 1, such as 0.05")
-    ask = ask_for(level)
-    names, table = read_scores(scores)
-    ways = cluster_ways(clusters, len(table))
-    pairs = paired_p_values(dict(zip(names, table.T, strict=True)), clusters=clusters)
-    pairs["p_corrected"] = corrected(pairs["p"].to_numpy(), correction)
-    models = [_model(table[:, place], ask, ways) for place in range(len(names))]
-    differs = np.zeros((len(names), len(names)), dtype=bool)
-    left, right = np.triu_indices(len(names), 1)
-    differs[left, right] = differs[right, left] = pairs["p_corrected"].to_numpy() < alpha
-    order = sorted(range(len(names)), key=lambda place: (-np.nan_to_num(float(models[place]), nan=-np.inf), place))
-    rows, leader, rank = [], order[0], 1
-    for position, place in enumerate(order, start=1):
-        if differs[leader, place]:
-            leader, rank = place, position
-        found = models[place]
-        rows.append((rank, names[place], float(found), found.low, found.high, found.n))
-    frame = pd.DataFrame(rows, columns=["rank", "model", "value", "low", "high", "n"])
-    test = "paired t-test" + (" with clustered standard errors" if ways else "")
-    told = {"none": "no correction"}.get(correction, f"{correction} over {len(pairs)} pairs")
-    return Ranking(frame, pairs, test, told, alpha)
-
-
-def corrected(p: NDArray[np.float64], correction: Correction) -> NDArray[np.float64]:
-    """Return corrected p-values; NaN stays and does not count as a test.
-
-    Examples
-    --------
-    >>> corrected(np.array([0.01, 0.04, 0.03]), "holm").round(4).tolist()  # 3 * .01; then 2 * .03; at least that
-    [0.03, 0.06, 0.06]
-    """
-    out, known = p.astype(np.float64).copy(), ~np.isnan(p)
-    values = out[known]
-    m = len(values)
-    if correction == "bonferroni":
-        out[known] = np.minimum(values * m, 1.0)
-    elif correction == "holm":
-        order = np.argsort(values, kind="stable")
-        stepped = np.minimum(np.maximum.accumulate(values[order] * (m - np.arange(m))), 1.0)
-        values[order] = stepped
-        out[known] = values
-    return out
-
-
-def _model(scores: NDArray[np.float64], ask: Any, ways: tuple[Way, ...]) -> Metric:
-    keep = ~np.isnan(scores)
-    values = scores[keep]
-    if not len(values):
-        return Metric.undefined("no item has a score")
-    low, high = min(0.0, float(values.min())), max(1.0, float(values.max()))
-    made = mean_interval(values, ask, tuple(way.take(keep) for way in ways), low=low, high=high)
-    return Metric(float(values.mean()), n=len(values), level=ask.level, **made.fields())
-
-
 def _paired(gap: NDArray[np.float64], ways: tuple[Way, ...]) -> tuple[int, float, float, float, float]:
     """Return n, mean difference, its standard error, t and p."""
     from scipy.special import stdtr
@@ -301,13 +164,15 @@ def _paired(gap: NDArray[np.float64], ways: tuple[Way, ...]) -> tuple[int, float
     mean = float(gap.mean()) if n else np.nan
     if n < 2 or any(way.size < 2 for way in ways) or (gap == gap[0]).all():
         return n, mean, np.nan, np.nan, np.nan
-    spread = spread_of((gap - mean) / n, ways)
-    error = spread.variance**0.5
+    error, df = mean_error(gap, mean), n - 1.0
+    if ways:
+        spread = spread_of((gap - mean) / n, ways)
+        error, df = spread.variance**0.5, spread.df
     # Clusters can cancel to nothing.
     if not error > 0.0:
         return n, mean, np.nan, np.nan, np.nan
     t = mean / error
-    return n, mean, error, t, float(2.0 * stdtr(spread.df, -abs(t)))
+    return n, mean, error, t, float(2.0 * stdtr(df, -abs(t)))
 
 
 def _p_of_columns(gaps: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -336,7 +201,7 @@ def _summary(p: NDArray[np.float64], alpha: float) -> NDArray[np.float64]:
 def _column(values: Any, name: str) -> NDArray[np.float64]:
     array = np.asarray(values)
     if array.dtype.kind in "OU" and any(isinstance(each, str) for each in array.tolist()):
-        from hmc_crowd.metrics._preference import outcome_scores
+        from hmc_crowd.metrics._outcomes import outcome_scores
 
         return outcome_scores(values)
     try:

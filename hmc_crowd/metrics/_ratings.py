@@ -17,17 +17,16 @@ import numpy as np
 
 from hmc_crowd._base.checks import first_rows
 from hmc_crowd.errors import FrameError, InputError
+from hmc_crowd.metrics._ratings_codes import array_of, coded, codes_of, missing_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["Ratings", "codes_of", "read_ratings", "read_row_labels"]
+__all__ = ["Ratings", "read_ratings", "read_row_labels"]
 
 _LONG = ("task", "worker", "label")
-# Whole numbers in a range this small are counted by position, which is ten times quicker than sorting them.
-_SMALL_RANGE = 65_536
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +100,7 @@ class Ratings:
         """Number of ratings of each unit, shape (n_units,)."""
         if self.grid is None:
             return np.bincount(self.unit, minlength=self.n_units)
-        return np.count_nonzero(self.grid >= 0, axis=0)
+        return np.asarray(np.count_nonzero(self.grid >= 0, axis=0))
 
     @cached_property
     def counts(self) -> NDArray[np.float64]:
@@ -128,7 +127,7 @@ def read_ratings(ratings: Any, *, categories: Sequence[Any] | None = None) -> Ra
     """
     units: Sequence[Any]
     raters: Sequence[Any]
-    columns = getattr(ratings, "columns", None)
+    columns = list(ratings) if isinstance(ratings, Mapping) else getattr(ratings, "columns", None)
     if columns is not None and not isinstance(ratings, np.ndarray):
         names = [str(each) for each in columns]
         if all(each in names for each in _LONG):
@@ -139,16 +138,16 @@ def read_ratings(ratings: Any, *, categories: Sequence[Any] | None = None) -> Ra
         array = _wide_array(ratings)
         raters, units = names, _index_of(ratings, len(array))
     else:
-        array = _array(ratings)
+        array = array_of(ratings)
         if array.ndim == 1:
             array = array[None, :]
         raters, units = range(array.shape[1] if array.ndim == 2 else 0), range(len(array))
     if array.ndim != 2:
         raise InputError(f"ratings has shape {array.shape}; give (units, raters) with NaN where a rating is missing")
-    missing = _missing(array)
+    missing = missing_in(array)
     holes = bool(missing.any())
     values = array[~missing] if holes else array.reshape(-1)
-    labels, code, numbers = _coded(values, categories)
+    labels, code, numbers = coded(values, categories)
     kind = np.int8 if len(labels) < 127 else np.intp
     if holes:
         grid = np.full(array.shape, -1, dtype=kind)
@@ -158,39 +157,14 @@ def read_ratings(ratings: Any, *, categories: Sequence[Any] | None = None) -> Ra
     return Ratings(
         labels,
         numbers,
-        *array.shape,
+        len(units),
+        len(raters),
         units,
         raters,
         {"missing rating": int(array.size - len(values))},
         categories is not None,
         grid=np.ascontiguousarray(grid.T),
     )
-
-
-def codes_of(values: NDArray[Any], categories: Sequence[Any] | None = None) -> tuple[list[Any], NDArray[np.intp]]:
-    """Return the labels in order and each value's position among them.
-
-    Examples
-    --------
-    >>> labels, codes = codes_of(np.array([3.0, 1.0, 3.0]))
-    >>> labels, codes.tolist()
-    ([1.0, 3.0], [1, 0, 1])
-    """
-    if categories is not None:
-        return _declared(values, list(categories))
-    if values.dtype.kind in "biuf":
-        return _number_codes(values)
-    if values.dtype.kind in "US":
-        found, codes = np.unique(values, return_inverse=True)
-        return found.tolist(), codes.reshape(-1).astype(np.intp)
-    listed = values.tolist()
-    distinct = dict.fromkeys(listed)
-    try:
-        labels = sorted(distinct)
-    except TypeError:
-        labels = sorted(distinct, key=lambda label: (type(label).__name__, str(label)))
-    position = {label: place for place, label in enumerate(labels)}
-    return labels, np.fromiter((position[each] for each in listed), dtype=np.intp, count=len(listed))
 
 
 def read_row_labels(values: Any, read: Ratings, *, name: str) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
@@ -206,10 +180,10 @@ def read_row_labels(values: Any, read: Ratings, *, name: str) -> tuple[NDArray[n
         if lacking:
             raise InputError(f"{name} lacks {lacking[0]!r} and {len(lacking) - 1} more tasks; give None for unparsed")
         values = [values[unit] for unit in read.units]
-    array = np.atleast_1d(_array(values))
+    array = np.atleast_1d(array_of(values))
     if array.shape != (read.n_units,):
         raise InputError(f"{name} has shape {array.shape}; give one label per item, shape ({read.n_units},)")
-    missing = _missing(array)
+    missing = missing_in(array)
     position = {label: place for place, label in enumerate(read.labels)}
     found, codes = codes_of(array[~missing])
     known = np.array([position.get(label, -1) for label in found], dtype=np.intp)
@@ -217,45 +191,6 @@ def read_row_labels(values: Any, read: Ratings, *, name: str) -> tuple[NDArray[n
     if len(found):
         out[~missing] = known[codes]
     return out, missing
-
-
-def _number_codes(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
-    if values.size and values.dtype.kind != "b":
-        low, high = float(values.min()), float(values.max())
-        if high - low < _SMALL_RANGE and abs(low) < 2**52 and abs(high) < 2**52:
-            shifted = values - values.min()
-            whole = shifted.astype(np.intp, copy=False)
-            if values.dtype.kind != "f" or (low == np.floor(low) and np.array_equal(shifted, whole)):
-                seen = np.bincount(whole) > 0
-                labels = (np.flatnonzero(seen) + values.min()).tolist()
-                return labels, whole if seen.all() else (np.cumsum(seen) - 1)[whole].astype(np.intp)
-    found, codes = np.unique(values, return_inverse=True)
-    return found.tolist(), codes.reshape(-1).astype(np.intp)
-
-
-def _declared(values: NDArray[Any], labels: list[Any]) -> tuple[list[Any], NDArray[np.intp]]:
-    position = {label: place for place, label in enumerate(labels)}
-    if len(position) != len(labels):
-        raise InputError(f"categories names a label twice: {labels}; name each once, in order")
-    found, codes = codes_of(values)
-    unknown = [label for label in found if label not in position]
-    if unknown:
-        raise InputError(f"ratings holds {unknown[0]!r}, which categories {labels} lacks; add it or correct the rating")
-    order = np.array([position[label] for label in found], dtype=np.intp)
-    return labels, order[codes] if len(found) else codes
-
-
-def _coded(
-    values: NDArray[Any], categories: Sequence[Any] | None
-) -> tuple[list[Any], NDArray[np.intp], NDArray[np.float64] | None]:
-    """Return the labels, each value's position among them, and the labels as numbers if they are."""
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        raise InputError(f"ratings holds infinite numbers: {first_rows(~np.isfinite(values), values)}; correct them")
-    if values.dtype == object and all(type(each) in (int, float) for each in set(values.tolist())):
-        values = values.astype(np.float64)
-    labels, code = codes_of(values, categories)
-    numeric = all(isinstance(each, (int, float, np.number)) and not isinstance(each, bool) for each in labels)
-    return labels, code, np.array(labels, dtype=np.float64) if numeric else None
 
 
 def _from_long(frame: Any, categories: Sequence[Any] | None) -> Ratings:
@@ -279,7 +214,7 @@ def _from_long(frame: Any, categories: Sequence[Any] | None) -> Ratings:
             f"worker {raters[first % len(raters)]!r} answered task {units[first // len(raters)]!r} more than once "
             f"({int(again.sum())} such rows in all); keep one answer per worker and task, such as the latest"
         )
-    labels, code, numbers = _coded(values[order], categories)
+    labels, code, numbers = coded(values[order], categories)
     return Ratings(
         labels,
         numbers,
@@ -295,18 +230,22 @@ def _from_long(frame: Any, categories: Sequence[Any] | None) -> Ratings:
 
 def _column(frame: Any, name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return a column and where it is missing; pandas looks through text much faster than Python does."""
-    column = _array(frame[name])
-    return column, frame[name].isna().to_numpy() if _is_pandas(frame) else _missing(column)
+    column = array_of(frame[name])
+    return column, frame[name].isna().to_numpy() if _is_pandas(frame) else missing_in(column)
 
 
 def _factorize(column: NDArray[Any], frame: Any) -> tuple[list[Any], NDArray[np.intp]]:
-    if column.dtype == object and _is_pandas(frame):
+    """Return the distinct values in the order in which they first appear, and each value's position."""
+    if _is_pandas(frame):
         import pandas as pd
 
-        # In the order they appear: sorting the names of a million tasks costs more than the metric.
         codes, found = pd.factorize(column)
         return found.tolist(), codes.astype(np.intp)
-    return codes_of(column)
+    labels, code = codes_of(column)
+    order = np.argsort(np.unique(code, return_index=True)[1])
+    place = np.empty(len(order), dtype=np.intp)
+    place[order] = np.arange(len(order))
+    return [labels[each] for each in order.tolist()], place[code]
 
 
 def _is_pandas(table: Any) -> bool:
@@ -314,7 +253,9 @@ def _is_pandas(table: Any) -> bool:
 
 
 def _wide_array(frame: Any) -> NDArray[Any]:
-    columns = [_array(frame[name]) for name in frame.columns]
+    columns = [array_of(frame[name]) for name in (frame if isinstance(frame, Mapping) else frame.columns)]
+    if len({len(column) for column in columns}) > 1:
+        raise FrameError("the columns of ratings differ in length; give one entry per unit, None where it is not rated")
     if not columns:
         raise FrameError("the table has no columns; give one column per rater, or task, worker, label")
     if any(each.dtype.kind not in "biuf" for each in columns):
@@ -328,28 +269,3 @@ def _index_of(frame: Any, n: int) -> Sequence[Any]:
     if index is None or callable(index) or np.array_equal(np.asarray(index), np.arange(n)):
         return range(n)
     return list(index)
-
-
-def _array(values: Any) -> NDArray[Any]:
-    if hasattr(values, "to_numpy"):
-        values = values.to_numpy()
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise InputError("ratings has rows of different lengths; fill the missing ratings with None or NaN") from None
-    if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
-        # numpy writes None and NaN as text when it meets text: keep the objects.
-        array = np.asarray(values, dtype=object)
-    return array
-
-
-def _missing(array: NDArray[Any]) -> NDArray[np.bool_]:
-    if array.dtype.kind == "f":
-        return np.asarray(np.isnan(array))
-    if array.dtype != object:
-        return np.zeros(array.shape, dtype=bool)
-    flat = [
-        each is None or type(each).__name__ in {"NAType", "NaTType"} or (isinstance(each, float) and each != each)
-        for each in array.ravel().tolist()
-    ]
-    return np.array(flat, dtype=bool).reshape(array.shape)

@@ -8,6 +8,7 @@ Sources: Efron (1987) for BCa; `_influence` for shares.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
-__all__ = ["mean_interval", "unit_interval"]
+__all__ = ["mean_error", "mean_interval", "unit_interval"]
 
 # Weights held at once (draws x units), 32 MB of them.
 _AT_ONCE = 1 << 22
@@ -40,17 +41,33 @@ def mean_interval(
     if ask.interval == "none":
         return no_interval("not asked for")
     n, mean = len(values), float(values.mean())
-    influence = (values - mean) / n
     if ask.interval == "bootstrap":
-        return unit_interval(mean, influence, ask, ways, statistic=lambda drawn: (drawn @ values) / drawn.sum(axis=1))
-    parts = min((way.size for way in ways), default=n)
-    if parts < 2 and ways:
+        centred = (values - mean) / n
+        return unit_interval(mean, centred, ask, ways, statistic=lambda drawn: (drawn @ values) / drawn.sum(axis=1))
+    if not ways:
+        return _of_independent(values, mean, ask, low, high)
+    parts = min(way.size for way in ways)
+    if parts < 2:
         return no_interval("one cluster alone has no spread")
-    spread = spread_of(influence, ways)
+    spread = spread_of((values - mean) / n, ways)
     ends = share_interval(mean, Spread(spread.variance**0.5, spread.df, parts), n, ask.level, low=low, high=high)
-    how = f", {spread.how}" if spread.how else ", t"
-    method = f"analytic (Wilson with the effective number of rows{how})"
+    method = f"analytic (Wilson with the effective number of rows, {spread.how})"
     return Interval(*ends, method, spread.warnings, spread.assumptions)
+
+
+def _of_independent(values: NDArray[np.float64], mean: float, ask: Ask, low: float, high: float) -> Interval:
+    n = len(values)
+    rough = Spread(mean_error(values, mean), max(n - 1, 1), n)
+    ends = share_interval(mean, rough, n, ask.level, low=low, high=high)
+    return Interval(*ends, "analytic (Wilson with the effective number of rows, t)", (), ("rows are independent",))
+
+
+def mean_error(values: NDArray[np.float64], mean: float) -> float:
+    """Return the standard error of a mean of independent rows; 0 for one row."""
+    n = len(values)
+    rest = values - mean
+    # Not the dot product of BLAS: its threads make it slower for one long sum, much slower on a busy machine.
+    return math.sqrt(float(np.einsum("i,i->", rest, rest)) / (n * max(n - 1, 1)))
 
 
 def unit_interval(

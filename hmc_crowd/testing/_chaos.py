@@ -145,6 +145,12 @@ class ChaosProxy:
         with self._lock:
             self._faults.append(_Fault(kind, re.compile(match), nth - 1, times, status, seconds))
 
+    def reset(self) -> None:
+        """Forget the faults that are waiting, and the calls."""
+        with self._lock:
+            self._faults.clear()
+        self.calls.clear()
+
     @property
     def pending(self) -> int:
         """How many injected faults have not been used up."""

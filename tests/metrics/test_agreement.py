@@ -421,6 +421,14 @@ def test_predictions_may_be_a_mapping_by_task() -> None:
         leave_one_out_agreement(frame, {"q": 1})
 
 
+@pytest.mark.parametrize("tasks", [[7, 3, 5], ["z", "a", "m"]])
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_units_of_a_long_frame_come_in_the_order_of_their_first_row(tasks: list[Any], kind: Any) -> None:
+    rows = {"task": [t for t in tasks for _ in "xy"], "worker": list("xyxyxy"), "label": [1, 1, 2, 2, 3, 3]}
+    assert leave_one_out_agreement(kind(rows), [1, 2, 9]).items["agreement"].tolist() == [1.0, 1.0, 0.0]
+    assert leave_one_out_agreement(kind(rows)).items["item"].tolist() == tasks
+
+
 def test_unparsed_judgements_leave_or_are_wrong() -> None:
     table = [[1, 1, 1], [1, 1, 1]]
     assert leave_one_out_agreement(table, [1, None]).value == 1.0
@@ -466,7 +474,8 @@ def test_array_wide_and_long_frames_are_the_same(function: Callable[..., Any]) -
     long = pd.DataFrame({"worker": rater, "task": unit, "label": table[unit, rater]}).sample(frac=1, random_state=1)
     wide = pd.DataFrame(table, columns=list("abcd"))
     first = function(table)
-    for other in (long, wide, table.tolist(), pl.from_pandas(long), pl.from_pandas(wide)):
+    columns = {name: wide[name].tolist() for name in wide}
+    for other in (long, wide, table.tolist(), pl.from_pandas(long), pl.from_pandas(wide), columns):
         assert same(first, function(other))
 
 

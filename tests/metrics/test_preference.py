@@ -19,6 +19,7 @@ from hmc_crowd.metrics import (
     composite_agreement,
     composite_choice,
     expected_win_rate,
+    leaderboard,
     length_bias_rate,
     outcome_scores,
     p_values_by_size,
@@ -394,3 +395,45 @@ def test_bradley_terry_bad_input() -> None:
         bradley_terry({"model_a": ["a"], "model_b": ["a"], "outcome": ["win"]})
     with pytest.raises(InputError, match="differ in length"):
         bradley_terry({"model_a": ["a"], "model_b": ["b"], "outcome": ["win", "loss"]})
+
+
+# Leaderboard
+
+
+def judgements() -> pd.DataFrame:
+    rng = np.random.default_rng(4)
+    rows = [
+        (
+            name,
+            item,
+            rng.choice(["win", "tie", "loss", None], p=[win, 0.1, 0.85 - win, 0.05]),
+            "qa" if item % 3 else "sum",
+        )
+        for name, win in (("good", 0.6), ("twin", 0.6), ("bad", 0.1))
+        for item in range(200)
+    ]
+    return pd.DataFrame(rows, columns=["model", "item", "outcome", "category"])
+
+
+def test_leaderboard_has_rates_by_category_ranks_and_counts() -> None:
+    rows = judgements()
+    table = leaderboard(rows).set_index("model")
+    assert table["rank"].to_dict() == {"good": 1, "twin": 1, "bad": 3}
+    for name, of_model in rows.groupby("model"):
+        assert table.loc[name, "win_rate"] == pytest.approx(expected_win_rate(of_model["outcome"]).value)
+        for category, inside in of_model.groupby("category"):
+            assert table.loc[name, category] == pytest.approx(expected_win_rate(inside["outcome"]).value)
+        assert table.loc[name, "unparsed"] == of_model["outcome"].isna().sum()
+        assert table.loc[name, "n"] + table.loc[name, "unparsed"] == 200
+    shuffled = leaderboard(rows.sample(frac=1, random_state=1), clusters="item")
+    assert shuffled["win_rate"].tolist() == pytest.approx(table["win_rate"].tolist())
+
+
+def test_leaderboard_bad_input() -> None:
+    rows = judgements()
+    with pytest.raises(InputError, match="more than once"):
+        leaderboard(pd.concat([rows, rows.head(1)]))
+    with pytest.raises(InputError, match="two values of category"):
+        leaderboard(rows.assign(category=np.arange(600)))
+    with pytest.raises(FrameError, match="no column 'item'"):
+        leaderboard(rows.drop(columns="item"))

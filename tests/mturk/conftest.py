@@ -1,127 +1,42 @@
-"""A front door on a live port, keys of its own, and boto3's unmodified client."""
+"""A front door of its own for each test, served on a free port; the adapter connected to it."""
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from decimal import Decimal
+import shutil
+import sys
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import boto3
-import httpx
 import pytest
-import uvicorn
-from botocore.config import Config
-from hmc_crowd_local.mturk_api import FrontDoor, Key, Settings, WorkersDoor, build_app, open_front_door
-from hmc_crowd_local.mturk_api._shapes import problems_of, service_model, write_times
+from hmc_crowd_local.mturk_api import Key, Settings, WorkersDoor, build_app, open_front_door
+from hmc_crowd_mturk import MTurkPlatform, connect
 
-from hmc_crowd._base.clock import VirtualClock
-from hmc_crowd.platform import FeeSchedule
+from hmc_crowd.testing._chaos import ChaosProxy
 
-AMAZON_FEES = FeeSchedule(rate=Decimal("0.20"), rate_at_10=Decimal("0.20"), minimum_minor=1)
-NAMESPACES = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/"
-EXTERNAL = (
-    f'<ExternalQuestion xmlns="{NAMESPACES}2006-07-14/ExternalQuestion.xsd">'
-    "<ExternalURL>https://survey.example.org/q?a=1&amp;b=2</ExternalURL><FrameHeight>600</FrameHeight></ExternalQuestion>"
-)
+# Tests are imported without their folder; what they share lies beside them.
+sys.path.insert(0, str(Path(__file__).parent))
 
+from mturk_house import AMAZON_FEES, CheckedDoor, House, served
 
-def html_question(html: str) -> str:
-    return (
-        f'<HTMLQuestion xmlns="{NAMESPACES}2011-11-11/HTMLQuestion.xsd"><HTMLContent><![CDATA[{html}]]></HTMLContent>'
-        "<FrameHeight>450</FrameHeight></HTMLQuestion>"
-    )
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from hmc_crowd._base.clock import VirtualClock
 
 
-@contextmanager
-def served(app: Any) -> Iterator[str]:
-    """Serve an ASGI application on a free port of loopback."""
-    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", lifespan="off", ws="none")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.005)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.should_exit = True
-        thread.join(timeout=10)
-
-
-def boto(url: str, key: Key, **config: Any) -> Any:
-    """boto3's own client; nothing of it is changed."""
-    return boto3.client(
-        "mturk",
-        region_name="us-east-1",
-        endpoint_url=url,
-        aws_access_key_id=key.access_key_id,
-        aws_secret_access_key=key.secret_access_key,
-        config=Config(
-            **{
-                "retries": {"mode": "standard", "total_max_attempts": 1},
-                "connect_timeout": 5,
-                "read_timeout": 20,
-                **config,
-            }
-        ),
-    )
-
-
-@dataclass
-class House:
-    """A front door that is served: its url, its rules, and both kinds of client."""
-
-    url: str
-    door: FrontDoor
-    workers: WorkersDoor
-    clock: VirtualClock
-    key: Key
-    calls: list[str]
-    settings: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def client(self) -> Any:
-        return boto(self.url, self.key)
-
-    def page(self, method: str, path: str, **options: Any) -> httpx.Response:
-        return httpx.request(method, self.url + path, timeout=20, **options)
-
-    def hit(self, client: Any = None, **options: Any) -> str:
-        values = {
-            "Title": "Judge", "Description": "Read and judge.", "Reward": "0.05", "Question": EXTERNAL,
-            "AssignmentDurationInSeconds": 600, "LifetimeInSeconds": 86_400, "MaxAssignments": 3, **options,
-        }  # fmt: skip
-        hit_id: str = (client or self.client).create_hit(**values)["HIT"]["HITId"]
-        return hit_id
-
-    def work(self, hit_id: str, worker: str, submit: bool = True, **fields: str) -> str:
-        work = self.workers.accept(hit_id, worker)
-        if submit:
-            self.workers.submit(work.assignment_id, list((fields or {"answer": "yes"}).items()))
-        return work.assignment_id
-
-
-class CheckedDoor(FrontDoor):
-    """Checks every response against the output shape of the service model."""
-
-    def call(self, account: str, operation: str, request: Any) -> dict[str, Any]:
-        answer = super().call(account, operation, request)
-        shape = service_model().operation_model(operation).output_shape
-        assert list(problems_of(shape, write_times(answer))) == []
-        return answer
+@pytest.fixture(scope="session")
+def empty_workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty workplace, migrated once; a copy is quicker than a migration."""
+    path = tmp_path_factory.mktemp("workplace") / "empty.db"
+    open_front_door(str(path)).close()
+    return path
 
 
 @pytest.fixture
-def make_house(tmp_path: Path, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., House]]:
-    from contextlib import ExitStack
-
+def make_house(
+    empty_workplace: Path, tmp_path: Path, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., House]]:
     monkeypatch.setattr("hmc_crowd_local.mturk_api._connect.FrontDoor", CheckedDoor)
     with ExitStack() as stack:
         count = 0
@@ -134,9 +49,9 @@ def make_house(tmp_path: Path, clock: VirtualClock, monkeypatch: pytest.MonkeyPa
                 "fees": AMAZON_FEES, "allow_http": True, "trust_worker_ids": True,
                 "on_call": lambda operation, _request: calls.append(operation), **options,
             }  # fmt: skip
-            door = open_front_door(
-                address or str(tmp_path / f"workplace{count}.db"), clock=clock, settings=Settings(**values)
-            )
+            if address is None:
+                address = str(shutil.copy(empty_workplace, tmp_path / f"workplace{count}.db"))
+            door = open_front_door(address, clock=clock, settings=Settings(**values))
             stack.callback(door.close)
             url = stack.enter_context(served(build_app(door)))
             return House(url, door, WorkersDoor(door), clock, door.issue_key(), calls)
@@ -155,5 +70,33 @@ def client(house: House) -> Any:
     return house.client
 
 
-def at(*numbers: int) -> datetime:
-    return datetime(*numbers, tzinfo=UTC)
+@pytest.fixture
+def proxy(house: House) -> Iterator[ChaosProxy]:
+    """A line to the front door that can be cut."""
+    with ChaosProxy(house.url) as line:
+        yield line
+
+
+@pytest.fixture
+def connect_to(house: House, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch) -> Callable[..., MTurkPlatform]:
+    """Connect the adapter to an address, with the house's keys in the environment as they would be."""
+
+    def go(url: str | None = None, *, key: Key | None = None, **options: Any) -> MTurkPlatform:
+        used = key or house.key
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", used.access_key_id)
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", used.secret_access_key)
+        return connect(url or house.url, **{"clock": clock, **options})
+
+    return go
+
+
+@pytest.fixture
+def platform(connect_to: Callable[..., MTurkPlatform]) -> MTurkPlatform:
+    """The adapter, connected to the house."""
+    return connect_to()
+
+
+@pytest.fixture
+def broken(connect_to: Callable[..., MTurkPlatform], proxy: ChaosProxy) -> MTurkPlatform:
+    """The adapter, connected through the line that can be cut."""
+    return connect_to(proxy.url)

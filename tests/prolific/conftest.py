@@ -27,19 +27,13 @@ if TYPE_CHECKING:
 class Lab:
     """A stand-in, who plays there, and how to get at it."""
 
-    def __init__(self, standin: StandIn, clock: VirtualClock, stack: ExitStack) -> None:
+    def __init__(self, standin: StandIn, chaos: ChaosProxy, clock: VirtualClock, stack: ExitStack) -> None:
         self.standin = standin
         self.world = standin.world
+        self.chaos = chaos
         self.clock = clock
         self._stack = stack
-        self._proxy: ChaosProxy | None = None
         self._http = stack.enter_context(httpx.Client(base_url=f"{standin.url}/_ctl/", trust_env=False, verify=False))
-
-    @property
-    def chaos(self) -> ChaosProxy:
-        if self._proxy is None:
-            self._proxy = self._stack.enter_context(ChaosProxy(self.standin.url))
-        return self._proxy
 
     def pace(self, **changes: Any) -> Pace:
         """Waiting moves the virtual clock, and nothing else does."""
@@ -93,9 +87,7 @@ class Lab:
             names = [self.world.new_id("submission") for _ in range(count)]
             for number, name in enumerate(names):
                 at = self.world.now()
-                self.world.submissions[name] = SubmissionRecord(
-                    name, study, f"participant{number:05d}", status, at, completed=at
-                )
+                self.world.add(SubmissionRecord(name, study, f"participant{number:05d}", status, at, completed=at))
         return names
 
     def control(self, path: str, body: Any = None) -> dict[str, Any]:
@@ -130,14 +122,23 @@ class Lab:
         return Hit(key, "Judge", "Read and judge.", items, redundancy, pay_minor, "USD")
 
 
+@pytest.fixture(scope="session")
+def servers() -> Iterator[tuple[StandIn, ChaosProxy]]:
+    """One stand-in and one proxy for all tests; each test begins with an empty world."""
+    with running_standin() as standin, ChaosProxy(standin.url) as chaos:
+        yield standin, chaos
+
+
 @pytest.fixture
-def open_lab(clock: VirtualClock) -> Iterator[Callable[..., Lab]]:
-    """Make laboratories; options are those of the stand-in."""
+def open_lab(servers: tuple[StandIn, ChaosProxy], clock: VirtualClock) -> Iterator[Callable[..., Lab]]:
+    """Make the laboratory; options are those of the stand-in."""
+    standin, chaos = servers
     with ExitStack() as stack:
 
         def go(**options: Any) -> Lab:
-            running = stack.enter_context(running_standin(clock=clock, options=Options(**options)))
-            return Lab(running, clock, stack)
+            standin.world.reset(clock, Options(**options))
+            chaos.reset()
+            return Lab(standin, chaos, clock, stack)
 
         yield go
 

@@ -69,6 +69,18 @@ def test_the_same_plan_again_is_the_stored_one(box: Store, campaign: int, clock:
         assert (tx.plans.latest(campaign), tx.plans.latest(campaign, 1)) == (later, other)
 
 
+def test_the_plan_saved_last_is_the_latest_though_it_was_there_before(box: Store, campaign: int) -> None:
+    with box.begin() as tx:
+        first = tx.plans.save(campaign, 1, HEADER, plan())
+        tx.plans.save(campaign, 1, HEADER | {"trade_off": 0.0}, plan())
+    with box.begin() as tx:
+        again = tx.plans.save(campaign, 1, HEADER, plan())
+    with box.read() as tx:
+        assert tx.plans.latest(campaign) == again
+        assert again.content_hash == first.content_hash
+        pd.testing.assert_frame_equal(tx.plans.read(again.id), plan(), check_dtype=False)
+
+
 def test_rows_and_artefacts_have_the_same_hash(store: Store, made_url: str, campaign: int, tmp_path: Path) -> None:
     with store.begin() as tx:
         rows = tx.plans.save(campaign, 1, HEADER, plan())

@@ -100,7 +100,7 @@ def unmet(call: Call, requirements: Sequence[Mapping[str, Any]], worker: str, ac
 
 
 def _meets(call: Call, requirement: Mapping[str, Any], worker: str) -> bool:
-    type_id, comparator = requirement["QualificationTypeId"], requirement["Comparator"]
+    type_id, comparator = str(requirement["QualificationTypeId"]), str(requirement["Comparator"])
     if type_id == LOCALE:
         return _meets_locale(call, requirement, worker)
     value = _system_value(call, type_id, worker) if type_id in _SYSTEM else _own_value(call, type_id, worker)

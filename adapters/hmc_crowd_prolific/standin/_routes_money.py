@@ -38,7 +38,7 @@ def _submissions(router: APIRouter, world: World) -> None:
             world.study(study)
             wanted = (request.query_params.get("status") or "").replace("_", " ").upper()
             found = [each for each in world.of_study(study) if not wanted or each.status == wanted]
-            return page_of(world, [list_row(world, each) for each in found], request.query_params, request.url.path)
+            return page_of(world, found, lambda each: list_row(world, each), request.query_params, request.url.path)
 
     @router.post("/submissions/bulk-approve/")
     def bulk(body: BulkApproval) -> str:

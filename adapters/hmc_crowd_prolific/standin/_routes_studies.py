@@ -13,7 +13,7 @@ from hmc_crowd_prolific.standin._paging import page_of
 from hmc_crowd_prolific.standin._schemas import CostQuestion, NewProject, StudyTransition
 from hmc_crowd_prolific.standin._studies import change_study, create_study, move_study, study_row
 from hmc_crowd_prolific.standin._submissions import list_row
-from hmc_crowd_prolific.standin._world import World
+from hmc_crowd_prolific.standin._world import StudyRecord, World
 
 __all__ = ["study_routes"]
 
@@ -132,8 +132,12 @@ def _reading(router: APIRouter, world: World) -> None:
             records = [each for each in world.studies.values() if each.project == project]
             if request.query_params.get("ordering") == "-date_created":
                 records.reverse()
-            rows = [{key: study_row(world, each).get(key) for key in _SHORT} for each in records]
-            return page_of(world, rows, request.query_params, request.url.path)
+
+            def short(record: StudyRecord) -> dict[str, Any]:
+                row = study_row(world, record)
+                return {key: row.get(key) for key in _SHORT}
+
+            return page_of(world, records, short, request.query_params, request.url.path)
 
     @router.get("/studies/{identity}/cost/")
     def cost(identity: str) -> dict[str, Any]:
@@ -153,8 +157,8 @@ def _reading(router: APIRouter, world: World) -> None:
     def of_study(identity: str, request: Request) -> dict[str, Any]:
         with world.lock:
             world.study(identity)
-            rows = [list_row(world, each) for each in world.of_study(identity)]
-            return page_of(world, rows, request.query_params, request.url.path)
+            found = world.of_study(identity)
+            return page_of(world, found, lambda each: list_row(world, each), request.query_params, request.url.path)
 
     @router.get("/studies/{identity}/submissions/counts/")
     def counts(identity: str) -> dict[str, int]:

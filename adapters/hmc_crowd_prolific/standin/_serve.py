@@ -43,11 +43,15 @@ class StandIn:
         return f"{self.url}/api/v1/"
 
     def calls(self, method: str, path: str) -> int:
-        """Return how many calls of a method had a path that begins and ends like ``path`` (one ``*`` inside)."""
-        head, _, tail = path.partition("*")
+        """Return how many calls of a method had this path; one ``*`` in it stands for anything."""
+        head, star, tail = path.partition("*")
         with self.world.lock:
             return sum(
-                call["method"] == method and call["path"].startswith(head) and call["path"].endswith(tail)
+                call["method"] == method
+                and call["path"].startswith(head)
+                and call["path"].endswith(tail)
+                and len(call["path"]) >= len(head) + len(tail)
+                and (bool(star) or call["path"] == path)
                 for call in self.world.calls
             )
 

@@ -40,7 +40,7 @@ def take(world: World, participant: str, study_id: str) -> SubmissionRecord:
             return each
     _refuse_take(world, record, participant, own)
     made = SubmissionRecord(world.new_id("submission"), study_id, participant, "ACTIVE", world.now())
-    world.submissions[made.id] = made
+    world.add(made)
     submission_changed(world, made)
     refresh_study(world, record)
     return made
@@ -199,7 +199,7 @@ def _set(world: World, record: SubmissionRecord, status: str) -> None:
     if record.status == status:
         return
     freed = record.status in HOLDING and status not in HOLDING
-    record.status = status
+    world.set_status(record, status)
     submission_changed(world, record)
     study = world.studies[record.study]
     if freed or study.status != "ACTIVE" or status == "AWAITING REVIEW":

@@ -149,6 +149,13 @@ class World:
     token = "stand-in-token"  # noqa: S105 because it opens a stand-in on this machine only
 
     def __init__(self, clock: Clock | None = None, options: Options | None = None) -> None:
+        self.reset(clock, options)
+
+    def reset(self, clock: Clock | None = None, options: Options | None = None) -> None:
+        """Forget everything and begin anew, with another clock and other options."""
+        self._count = 0
+        self._of_study: dict[str, list[SubmissionRecord]] = {}
+        self._tally: dict[str, Counter[str]] = {}
         self.clock: Clock = clock if clock is not None else VirtualClock(datetime(2026, 1, 1, tzinfo=UTC))
         self.options = options if options is not None else Options()
         self.lock = threading.RLock()
@@ -172,7 +179,7 @@ class World:
 
     def new_id(self, kind: str) -> str:
         """Return 24 hex digits, the same in every run."""
-        self._count = getattr(self, "_count", 0) + 1
+        self._count += 1
         return digest(kind, self._count)[:24]
 
     def now(self) -> datetime:
@@ -195,17 +202,30 @@ class World:
             raise Refusal(404, f"Submission {submission_id} was not found.", code=140_404, title="Not found")
         return found
 
+    def add(self, record: SubmissionRecord) -> None:
+        """Take a new submission in."""
+        self.submissions[record.id] = record
+        self._of_study.setdefault(record.study, []).append(record)
+        self._tally.setdefault(record.study, Counter())[record.status] += 1
+
+    def set_status(self, record: SubmissionRecord, status: str) -> None:
+        """Change a submission's status and keep the counts right."""
+        tally = self._tally[record.study]
+        tally[record.status] -= 1
+        tally[status] += 1
+        record.status = status
+
     def of_study(self, study_id: str) -> list[SubmissionRecord]:
         """Return a study's submissions, by start."""
-        return [each for each in self.submissions.values() if each.study == study_id]
+        return self._of_study.get(study_id, [])
 
     def counts(self, study_id: str) -> Counter[str]:
         """Count a study's submissions by status."""
-        return Counter(each.status for each in self.of_study(study_id))
+        return Counter({name: count for name, count in self._tally.get(study_id, Counter()).items() if count})
 
     def places_taken(self, study_id: str) -> int:
         """Return how many places are held (rule S8)."""
-        return sum(each.status in HOLDING for each in self.of_study(study_id))
+        return sum(count for status, count in self.counts(study_id).items() if status in HOLDING)
 
     # Money.
 

@@ -150,9 +150,7 @@ def test_a_label_goes_when_every_answer_behind_it_is_left_out(
     assert campaign.status().work_left == len(lost)
 
 
-def test_a_batch_that_people_judged_whole_needs_no_audit(
-    start: Start, workplace: Any, crowd: Any, spend: dict
-) -> None:
+def test_a_batch_that_people_judged_whole_needs_no_audit(start: Start, workplace: Any, crowd: Any, spend: dict) -> None:
     campaign = start()
     assert campaign.plan(0.0, 1.0).audit == 0
     finish_round(campaign, workplace, crowd, spend)
@@ -178,11 +176,10 @@ def test_a_place_taken_during_a_collection_keeps_its_money(start: Start, wanted:
     campaign.plan(**wanted)
     place = FakePlatform()
     campaign.publish(place, dry_run=False, **{**spend, "redundancy": 1})
-    find, reserved = place._find if hasattr(place, "_find") else None, campaign.status().reserved_minor
-    del find
+    reserved = campaign.status().reserved_minor
     read = place.submissions
     hits = [hit.platform_hit_id for hit in _hits(campaign)]
-    calls = []
+    calls: list[int] = []
 
     def submissions(ids: Any) -> Any:
         found = list(read(ids))
