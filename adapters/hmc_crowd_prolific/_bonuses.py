@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hmc_crowd.errors import InputError, NeedsHumanError, PlatformUnavailableError
 from hmc_crowd_prolific._models import BonusSetup
-from hmc_crowd_prolific._parse import rows
+from hmc_crowd_prolific._parse import one
 from hmc_crowd_prolific._studies import segment
 from hmc_crowd_prolific._units import bonus_csv, major_text
 
@@ -79,7 +79,7 @@ class Bonuses:
             )
         except NeedsHumanError as error:
             raise PlatformUnavailableError(f"{error}. Nothing is paid by it, so it may be repeated") from None
-        return BonusSetup.read(rows(made.data)[0])
+        return BonusSetup.read(one(made.data))
 
     def pay(self, setup_id: str) -> None:
         """Pay a set-up. Sent one time; **calling it again pays again**.

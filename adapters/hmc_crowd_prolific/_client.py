@@ -11,7 +11,7 @@ from hmc_crowd_prolific._groups import Groups
 from hmc_crowd_prolific._hooks import Hooks
 from hmc_crowd_prolific._http import Http, Mode
 from hmc_crowd_prolific._messages import Messages
-from hmc_crowd_prolific._parse import rows, whole
+from hmc_crowd_prolific._parse import one, rows, whole
 from hmc_crowd_prolific._studies import Studies, Workspaces
 from hmc_crowd_prolific._submissions import Submissions
 
@@ -110,4 +110,4 @@ class ProlificClient:
     def count_eligible(self, filters: Sequence[Mapping[str, Any]], *, workspace: str) -> int:
         """Return how many people pass these filters."""
         body = {"filters": [dict(each) for each in filters], "workspace_id": workspace}
-        return whole(rows(self.http.ask("eligibility-count/", body))[0], "count")
+        return whole(one(self.http.ask("eligibility-count/", body)), "count")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hmc_crowd.errors import InputError, NeedsHumanError, PlatformUnavailableError
 from hmc_crowd_prolific._models import Group
 from hmc_crowd_prolific._paging import all_rows
-from hmc_crowd_prolific._parse import identity, rows
+from hmc_crowd_prolific._parse import identity, one, rows
 from hmc_crowd_prolific._studies import segment
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Groups:
                 made = self._http.once("POST", "participant-groups/", {"workspace_id": workspace, "name": name})
             except NeedsHumanError:
                 continue  # the list tells whether it was made
-            return Group.read(rows(made.data)[0])
+            return Group.read(one(made.data))
         raise PlatformUnavailableError(f"the group {name!r} could not be made; nothing is lost, try again later")
 
     def members(self, group_id: str) -> set[str]:

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from hmc_crowd.errors import InputError, PlatformError
 from hmc_crowd_prolific._models import Subscription
-from hmc_crowd_prolific._parse import identity, rows
+from hmc_crowd_prolific._parse import identity, one, rows
 from hmc_crowd_prolific._studies import segment
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Hooks:
     def new_secret(self, workspace: str) -> str:
         """Make the workspace's secret, **replacing the one before**: keep both for a while when verifying."""
         made = self._http.once("POST", "hooks/secrets/", {"workspace_id": workspace})
-        return identity(rows(made.data)[0], "value")
+        return identity(one(made.data), "value")
 
     def subscribe(self, workspace: str, event_type: str, target_url: str) -> Subscription:
         """Subscribe and confirm; nothing is delivered before that.
@@ -43,7 +43,7 @@ class Hooks:
             raise InputError(f"target_url is {target_url!r}; Prolific delivers to public https addresses only")
         body = {"workspace_id": workspace, "event_type": event_type, "target_url": target_url}
         made = self._http.once("POST", "hooks/subscriptions/", body)
-        subscription = Subscription.read(rows(made.data)[0])
+        subscription = Subscription.read(one(made.data))
         secret = made.headers.get("X-Hook-Secret")
         if not secret:
             raise PlatformError("Prolific's answer has no X-Hook-Secret, so the subscription cannot be confirmed")

@@ -150,7 +150,13 @@ class Cost:
         part = row.get("rewards")
         if not isinstance(part, dict):
             raise PlatformError("Prolific's cost answer has no rewards; look whether its API has changed")
-        return cls(whole(part, "rewards", 0), whole(part, "fees", 0), whole(part, "tax", 0))
+        return cls(_amount(part, "rewards"), _amount(part, "fees"), _amount(part, "tax") if "tax" in part else 0)
+
+
+def _amount(part: Mapping[str, Any], name: str) -> int:
+    """Read minor units, given as ``{amount, currency}`` or as a bare number."""
+    value = part.get(name)
+    return whole(value, "amount") if isinstance(value, dict) else whole(part, name)
 
 
 @dataclass(frozen=True)

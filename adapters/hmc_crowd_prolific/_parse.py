@@ -11,7 +11,7 @@ from hmc_crowd.errors import InputError, PlatformError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["identity", "moment", "rows", "text", "whole"]
+__all__ = ["identity", "moment", "one", "rows", "text", "whole"]
 
 
 def identity(row: Mapping[str, Any], *names: str) -> str:
@@ -62,3 +62,11 @@ def rows(answer: Any) -> list[dict[str, Any]]:
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
         raise PlatformError(f"Prolific answered {str(answer)[:80]!r} where a list of objects was expected")
     return found
+
+
+def one(answer: Any) -> dict[str, Any]:
+    """Return the object of an answer, or the first row where it came as a list."""
+    found = rows(answer)
+    if not found:
+        raise PlatformError(f"Prolific answered {str(answer)[:80]!r} where an object was expected")
+    return found[0]

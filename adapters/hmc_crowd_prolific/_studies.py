@@ -8,7 +8,7 @@ from urllib.parse import quote
 from hmc_crowd.errors import InputError, NeedsHumanError, PlatformError, PlatformUnavailableError, StateError
 from hmc_crowd_prolific._models import Balance, Cost, Project, Study, StudyStatus, Workspace
 from hmc_crowd_prolific._paging import all_rows
-from hmc_crowd_prolific._parse import rows, whole
+from hmc_crowd_prolific._parse import one, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +49,7 @@ class Workspaces:
 
     def balance(self, workspace: str) -> Balance:
         """Return what a workspace holds."""
-        return Balance.read(rows(self._http.get(f"workspaces/{segment(workspace)}/balance/"))[0])
+        return Balance.read(one(self._http.get(f"workspaces/{segment(workspace)}/balance/")))
 
     def projects(self, workspace: str) -> list[Project]:
         """Return the projects of a workspace."""
@@ -68,7 +68,7 @@ class Workspaces:
                 made = self._http.once("POST", f"workspaces/{segment(workspace)}/projects/", {"title": title})
             except NeedsHumanError:
                 continue  # the list tells whether it was made
-            return Project.read(rows(made.data)[0])
+            return Project.read(one(made.data))
         raise PlatformUnavailableError(f"the project {title!r} could not be made; nothing is lost, try again later")
 
 
@@ -85,7 +85,7 @@ class Studies:
 
     def get(self, study_id: str) -> Study:
         """Return one study, with its metadata and codes."""
-        return Study.read(rows(self._http.get(f"studies/{segment(study_id)}/"))[0])
+        return Study.read(one(self._http.get(f"studies/{segment(study_id)}/")))
 
     def create(self, draft: StudyDraft) -> Study:
         """Make a draft, which costs nothing; one attempt, because Prolific has no key that would tell a repetition.
@@ -95,7 +95,7 @@ class Studies:
         NeedsHumanError
             The answer was lost: the draft may exist. Look for its key before asking again.
         """
-        return Study.read(rows(self._http.once("POST", "studies/", draft.payload()).data)[0])
+        return Study.read(one(self._http.once("POST", "studies/", draft.payload()).data))
 
     def delete_draft(self, study_id: str) -> None:
         """Delete a study that was never published; Prolific refuses it for any other."""
@@ -124,7 +124,7 @@ class Studies:
             raise NeedsHumanError(f"study {study_id} is in a state that nobody knows; look at it before {action}")
         try:
             return Study.read(
-                rows(self._http.once("POST", f"studies/{segment(study_id)}/transition/", {"action": action}).data)[0]
+                one(self._http.once("POST", f"studies/{segment(study_id)}/transition/", {"action": action}).data)
             )
         except NeedsHumanError as error:
             study = self.get(study_id)
@@ -158,18 +158,18 @@ class Studies:
                 "reopen=True to allow it"
             )
         changed = self._http.again("PATCH", f"studies/{segment(study_id)}/", {"total_available_places": places})
-        return Study.read(rows(changed)[0])
+        return Study.read(one(changed))
 
     def cost(self, study_id: str) -> Cost:
         """Return what a draft would cost, or a study costs, with fees and tax."""
-        return Cost.read(rows(self._http.get(f"studies/{segment(study_id)}/cost/", {"is_projected": "true"}))[0])
+        return Cost.read(one(self._http.get(f"studies/{segment(study_id)}/cost/", {"is_projected": "true"})))
 
     def estimate_minor(self, reward_minor: int, places: int) -> int:
         """Return what so many places would cost in all, before any study exists; changes nothing at Prolific."""
         body = {"reward": reward_minor, "total_available_places": places}
-        return whole(rows(self._http.ask("study-cost-calculator/", body))[0], "total_cost")
+        return whole(one(self._http.ask("study-cost-calculator/", body)), "total_cost")
 
     def counts(self, study_id: str) -> Mapping[str, int]:
         """Return how many submissions a study has by status, and in all under ``TOTAL``."""
-        answer = rows(self._http.get(f"studies/{segment(study_id)}/submissions/counts/"))[0]
+        answer = one(self._http.get(f"studies/{segment(study_id)}/submissions/counts/"))
         return {name: int(value) for name, value in answer.items() if isinstance(value, int | float)}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hmc_crowd.errors import InputError
 from hmc_crowd_prolific._models import Submission, SubmissionStatus
 from hmc_crowd_prolific._paging import all_rows
-from hmc_crowd_prolific._parse import rows
+from hmc_crowd_prolific._parse import one
 from hmc_crowd_prolific._studies import segment
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Submissions:
 
     def get(self, submission_id: str) -> Submission:
         """Return one submission."""
-        return Submission.read(rows(self._http.get(f"submissions/{segment(submission_id)}/"))[0])
+        return Submission.read(one(self._http.get(f"submissions/{segment(submission_id)}/")))
 
     def approve(self, submission_id: str) -> Submission:
         """Approve and pay; Prolific ignores a repetition."""

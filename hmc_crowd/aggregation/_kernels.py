@@ -23,9 +23,9 @@ _SPLIT = float(2**20 + 1)
 _LARGE = 1e250
 _CHUNK = 256
 
-# The exponential of two labels: beyond _FAR it is 0; log(2) in two parts, the first exact when multiplied; 1 / n!.
+# The exponential of two labels: beyond _FAR it is 0; 1.5 * 2^52; log(2) in two parts, the first exact times m; 1 / n!.
 _FAR = 700.0
-_LOG2_E = 1.4426950408889634
+_LOG2_E, _MAGIC = 1.4426950408889634, 6755399441055744.0
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _C2, _C3, _C4, _C5, _C6, _C7 = 1 / 2, 1 / 6, 1 / 24, 1 / 120, 1 / 720, 1 / 5040
 _C8, _C9, _C10, _C11, _C12 = 1 / 40320, 1 / 362880, 1 / 3628800, 1 / 39916800, 1 / 479001600
@@ -55,8 +55,8 @@ def step_two(
     class_0, class_1 = 0.0, 0.0
     odds, small = np.empty(_CHUNK), np.empty(_CHUNK)
     p_0, p_1 = np.empty(_CHUNK), np.empty(_CHUNK)
-    power = np.empty(_CHUNK, dtype=np.int64)
-    two_to = power.view(np.float64)
+    two_to = np.empty(_CHUNK)
+    bits = two_to.view(np.int64)
     for first in range(0, len(gold), _CHUNK):
         n = min(_CHUNK, len(gold) - first)
         low = starts[first]
@@ -68,13 +68,15 @@ def step_two(
             odds[t] = log_odds
             low = high
         for t in range(n):
-            # exp(x) = 2^m exp(r), with the exponent m put into the bits of a double and |r| at most log(2) / 2
+            # exp(x) = 2^m exp(r) with |r| at most log(2) / 2; adding _MAGIC rounds to m, and leaves m in the last bits.
             x = -min(abs(odds[t]), _FAR)
-            m = math.floor(x * _LOG2_E + 0.5)
+            two_to[t] = x * _LOG2_E + _MAGIC
+            m = two_to[t] - _MAGIC
             r = (x - m * _LN2_HIGH) - m * _LN2_LOW
-            power[t] = (np.int64(m) + 1023) << 52
             s = _C7 + r * (_C8 + r * (_C9 + r * (_C10 + r * (_C11 + r * (_C12 + r * _C13)))))
             small[t] = 1.0 + r * (1.0 + r * (_C2 + r * (_C3 + r * (_C4 + r * (_C5 + r * (_C6 + r * s))))))
+        for t in range(n):
+            bits[t] = (bits[t] + 1023) << 52  # the double 2^m
         for t in range(n):
             ratio_of_two = small[t] * two_to[t] if abs(odds[t]) < _FAR else 0.0
             small[t] = 1.0 + ratio_of_two

@@ -23,7 +23,8 @@ class AggregateResult:
         One row per item with an answer, sorted by item: ``item, label, confidence, n_answers, tied`` and one column
         ``p_<label>`` per label. ``confidence`` is the probability of ``label`` under the method, not calibrated.
     workers : pandas.DataFrame
-        One row per worker: ``worker, n_answers, skill``.
+        One row per worker: ``worker, n_answers, skill`` and, where the method tells, ``accuracy`` with ``se, low,
+        high`` (95%) and ``spammer_score``.
     method : str
         In words, for a report.
     assumptions : tuple of str

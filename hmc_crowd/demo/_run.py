@@ -63,7 +63,8 @@ class DemoResult:
         return (
             f"agreement with our people: about {self.agreement_estimate:.1%}, certified at least "
             f"{self.agreement_at_least:.1%} with {self.level:.0%} confidence\n"
-            f"right by the demo's known truth: {self.accuracy:.1%} (the machine alone: {self.accuracy_machine_alone:.1%})\n"
+            f"right by the demo's known truth: {self.accuracy:.1%} "
+            f"(the machine alone: {self.accuracy_machine_alone:.1%})\n"
             f"people saw {self.human_share:.1%} of the items: {self.human_minutes:,.0f} minutes of work, {self.money}\n"
             f"report: {self.report}"
         )

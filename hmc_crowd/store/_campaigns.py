@@ -65,7 +65,8 @@ class CampaignRepository(Repository):
             raise StateError("the database holds no campaign yet; make one with: hmc-crowd init --db ... --name NAME")
         if name is None and len(names) > 1:
             raise InputError(
-                f"the database holds {len(names)} campaigns; name one of {', '.join(map(repr, names[:10]))} (--campaign)"
+                f"the database holds {len(names)} campaigns; name one of {', '.join(map(repr, names[:10]))} "
+                "(--campaign)"
             )
         if name is not None and name not in names:
             raise InputError(f"no campaign is named {name!r}; there are {', '.join(map(repr, names[:10]))}")

@@ -34,7 +34,8 @@ def test_the_result_is_frozen_and_says_what_it_rests_on(small: pd.DataFrame) -> 
     assert any("compare with majority vote" in sentence for sentence in result.cautions)
     assert result.converged
     assert len(result.objective) == result.n_iter
-    assert result.workers.columns.tolist() == ["worker", "n_answers", "skill"]
+    columns = ["worker", "n_answers", "skill", "accuracy", "se", "low", "high", "spammer_score"]
+    assert result.workers.columns.tolist() == columns
 
 
 def test_it_prints_one_line_and_a_table(small: pd.DataFrame) -> None:
@@ -89,7 +90,7 @@ def test_our_estimators_keep_the_protocol(small: pd.DataFrame) -> None:
         assert isinstance(model.fit(small), Aggregator)
 
 
-@pytest.mark.parametrize("method", ["glad", "DawidSkene", DawidSkene, None])
+@pytest.mark.parametrize("method", ["kos", "DawidSkene", DawidSkene, None])
 def test_unknown_methods_are_refused(small: pd.DataFrame, method: object) -> None:
     with pytest.raises(InputError, match="method is"):
         aggregate(small, method=method)  # type: ignore[arg-type]

@@ -46,13 +46,13 @@ def test_one_step_by_hand(small: pd.DataFrame) -> None:
 def test_the_prior_adds_its_answers(small: pd.DataFrame) -> None:
     # w1, true label x: counts (2/3, 0) plus prior (2, 1): P(x|x) = (8/3) / (11/3) = 8/11
     # w1, true label y: counts (1/3, 1) plus prior (1, 2): P(x|y) = (4/3) / (13/3) = 4/13
-    errors = DawidSkene(1).fit(small).errors_
+    errors = DawidSkene(1, prior=6.0).fit(small).errors_
     assert errors.loc[("w1", "x"), "x"] == pytest.approx(8 / 11)
     assert errors.loc[("w1", "x"), "y"] == pytest.approx(4 / 13)
 
 
 def test_the_objective_with_a_prior_adds_its_log_density(small: pd.DataFrame) -> None:
-    model = DawidSkene(1).fit(small)
+    model = DawidSkene(1, prior=6.0).fit(small)
     e = model.errors_.to_numpy().reshape(3, 2, 2)
     log_likelihood = sum(
         math.log(sum(model.priors_.iloc[k] * math.prod(e[w, said[w], k] for w in range(3)) for k in range(2)))
@@ -191,8 +191,16 @@ def test_few_answers_per_worker_are_cautioned(small: pd.DataFrame) -> None:
     assert DawidSkene().fit(crowd(7)[0]).cautions == ()
 
 
-def test_workers_with_one_answer_each_are_where_majority_is_better() -> None:
-    # Why the caution exists: nothing can be learnt about a worker from one answer.
+def test_the_automatic_prior_follows_labels_and_answers(small: pd.DataFrame) -> None:
+    # 1.5 K^2 (1 + K / n): two labels, two answers a worker: 6 * 2
+    assert DawidSkene().fit(small).prior_used_ == pytest.approx(12.0)
+    assert DawidSkene(prior=6.0).fit(small).prior_used_ == 6.0
+    with pytest.raises(ValueError, match="or 'auto'"):
+        DawidSkene(prior="strong")  # type: ignore[arg-type]
+
+
+def test_workers_with_one_answer_each_need_a_prior_that_follows_the_answers() -> None:
+    # Nothing can be learnt about a worker from one answer: a weak prior falls behind a majority, the automatic does not.
     wins = []
     for seed in range(5):
         rng = np.random.default_rng(seed)
@@ -200,9 +208,11 @@ def test_workers_with_one_answer_each_are_where_majority_is_better() -> None:
         task = np.repeat(np.arange(300), 3)
         label = np.where(rng.random(900) < 0.7, truth[task], rng.integers(0, 4, 900))
         answers = pd.DataFrame({"task": task, "worker": range(900), "label": label})
-        right = [(m.fit_predict(answers) == truth).mean() for m in (MajorityVote(), DawidSkene())]
-        wins.append(right[0] - right[1])
-    assert np.mean(wins) > 0.05
+        right = [(m.fit_predict(answers) == truth).mean() for m in (MajorityVote(), DawidSkene(prior=6.0), DawidSkene())]
+        wins.append((right[0] - right[1], right[0] - right[2]))
+    weak, automatic = np.mean(wins, axis=0)
+    assert weak > 0.05
+    assert automatic < 0.02
 
 
 def test_too_many_labels_are_refused_before_memory_is_taken() -> None:

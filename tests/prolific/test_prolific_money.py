@@ -257,11 +257,7 @@ def test_b15_two_processes_that_meet_at_the_wallet_both_get_through(open_lab) ->
     names = lab.fill(study, 12)
     platforms = [lab.connect(), lab.connect()]
     with ThreadPoolExecutor(2) as pool:
-        list(
-            pool.map(
-                lambda pair: [pair[0].approve(name) for name in pair[1]], zip(platforms, (names[::2], names[1::2]))
-            )
-        )
+        list(pool.map(lambda at: [platforms[at].approve(name) for name in names[at::2]], (0, 1)))
     assert {each.paid_minor for each in lab.world.submissions.values()} == {200}
 
 

@@ -168,7 +168,7 @@ def test_b29_logs_of_a_whole_run_name_neither_people_nor_token(lab, study, caplo
         (302, b"", PlatformError, "redirect .*not followed"),
         (200, b"<html>Log in</html>", PlatformUnavailableError, "no JSON: 'Log in'"),
         (200, b"[1, 2]", PlatformError, "where a list of objects was expected"),
-        (200, b"{}", PlatformError, "where a list of objects was expected|has no id"),
+        (200, b"{}", PlatformError, "where an object was expected"),
         (200, b'{"id": "t1", "reward": 1.5}', PlatformError, "reward = 1.5, where a whole number"),
         (200, b'{"id": "t1", "date_created": "soon"}', PlatformError, "date_created = 'soon', which is no time"),
     ],
@@ -264,10 +264,39 @@ def test_nothing_is_written_in_read_mode(lab, study) -> None:
         lambda: client.studies.delete_draft("t1"),
         lambda: client.messages.send(["p"], "x", study_id=study),
     ):
-        with pytest.raises(StateError, match="was not sent: the mode is 'read'.*connect with mode='live'"):
+        with pytest.raises(StateError, match=r"was not sent: the mode is 'read'.*connect with mode='live'"):
             write()
     assert {call["method"] for call in lab.world.calls[before:]} <= {"GET"}
     assert platform.quote(lab.order()).total_minor > 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "total"),
+    [
+        (
+            {
+                "rewards": {
+                    "rewards": {"amount": 600, "currency": "USD"},
+                    "fees": {"amount": 257.0},
+                    "tax": {"amount": 51},
+                }
+            },
+            908,
+        ),
+        ({"rewards": {"rewards": 600, "fees": 257, "tax": 51}}, 908),
+        ({"rewards": {"rewards": 600, "fees": 257}}, 857),
+        ({"rewards": {"rewards": 600}}, None),
+        ({"rewards": {"rewards": {"currency": "USD"}, "fees": 1}}, None),
+        ({"total": 5}, None),
+    ],
+)
+def test_the_cost_is_read_or_refused_but_never_guessed(answer, total) -> None:
+    studies = client(lambda _: httpx.Response(200, json=answer)).studies
+    if total is not None:
+        assert studies.cost("t1").total_minor == total
+        return
+    with pytest.raises(PlatformError, match="where a whole number was expected|has no rewards"):
+        studies.cost("t1")
 
 
 def test_the_skew_of_the_platforms_clock_is_measured() -> None:

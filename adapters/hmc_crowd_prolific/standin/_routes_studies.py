@@ -143,11 +143,13 @@ def _reading(router: APIRouter, world: World) -> None:
     def cost(identity: str) -> dict[str, Any]:
         with world.lock:
             body = world.study(identity).body
-            rewards, fees, tax = world.cost_minor(body.reward, body.total_available_places)
-        return {
-            "rewards": {"rewards": rewards, "fees": fees, "tax": tax},
-            "bonuses": {"rewards": 0, "fees": 0, "tax": 0},
-        }
+            parts = world.cost_minor(body.reward, body.total_available_places)
+
+        def breakdown(amounts: tuple[int, int, int]) -> dict[str, Any]:
+            named = zip(("rewards", "fees", "tax"), amounts, strict=True)
+            return {name: {"amount": amount, "currency": world.options.currency} for name, amount in named}
+
+        return {"rewards": breakdown(parts), "bonuses": breakdown((0, 0, 0))}
 
     @router.post("/study-cost-calculator/")
     def calculator(body: CostQuestion) -> dict[str, Any]:

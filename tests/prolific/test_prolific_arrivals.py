@@ -1,0 +1,143 @@
+"""Participants at our router (acceptance cases B24 and B25), with the workplace's pages behind it."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from hmc_crowd_local import connect as open_workplace
+from hmc_crowd_prolific import ArrivalOutcome, ProlificRouter
+
+from hmc_crowd.errors import PlatformError, PlatformUnavailableError
+from hmc_crowd.platform import Recruitment
+
+
+class WorkplaceDoor:
+    """The workplace's HITs of one order; a submission keeps the HIT that it was given."""
+
+    def __init__(self, workplace, hits) -> None:
+        self.workplace = workplace
+        self.hits = {hit.key: workplace.publish(hit).hit_id for hit in hits}
+        self.claims: dict[str, tuple[str, str]] = {}
+
+    def claim(self, key: str, *, worker: str, submission_id: str) -> str | None:
+        assert key == "round-1"
+        if submission_id not in self.claims:
+            for name in self.hits.values():
+                if any(held[0] == name and who == worker for held, who in self._taken()):
+                    continue
+                try:
+                    self.claims[submission_id] = (name, self.workplace.accept(name, worker).submission_id)
+                except PlatformError:
+                    continue
+                self._workers = {**getattr(self, "_workers", {}), submission_id: worker}
+                break
+            else:
+                return None
+        name, draft = self.claims[submission_id]
+        return f"https://crowd.example.org/hit/{name}?work={draft}"
+
+    def _taken(self):
+        return [(self.claims[each], who) for each, who in getattr(self, "_workers", {}).items()]
+
+
+@pytest.fixture
+def workplace(tmp_path, clock):
+    with open_workplace(str(tmp_path / "workplace.db"), clock=clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+def hits(lab):
+    return [lab.hit("a", redundancy=2), lab.hit("b", redundancy=2)]
+
+
+@pytest.fixture
+def study(lab, hits) -> str:
+    return lab.connect().recruit(Recruitment.for_hits("round-1", hits, expected_s=600)).hit_id
+
+
+@pytest.fixture
+def door(workplace, hits) -> WorkplaceDoor:
+    return WorkplaceDoor(workplace, hits)
+
+
+@pytest.fixture
+def router(lab, door) -> ProlificRouter:
+    return ProlificRouter(lab.connect().client, door)
+
+
+def arrive(lab, study: str, participant: str) -> dict[str, str]:
+    """What the participant's browser brings along."""
+    location = lab.control(f"participants/{participant}/take?study={study}")["location"]
+    return dict(parse_qsl(urlsplit(location).query))
+
+
+def test_a_participant_gets_a_hit(lab, study, router) -> None:
+    found = router.arrive(arrive(lab, study, "ann"))
+    assert found.outcome is ArrivalOutcome.WORK
+    assert found.address.startswith("https://crowd.example.org/hit/")
+    assert (found.worker, found.study_id) == ("ann", study)
+
+
+@pytest.mark.parametrize("forged", ["PROLIFIC_PID", "STUDY_ID", "SESSION_ID"])
+def test_b24_a_forged_parameter_gets_no_work(lab, study, router, door, forged) -> None:
+    params = {**arrive(lab, study, "ann"), forged: "mallory"}
+    found = router.arrive(params)
+    assert (found.outcome, found.address, found.worker) == (ArrivalOutcome.REFUSED, None, None)
+    assert "open the study from Prolific again" in found.message
+    assert door.claims == {}
+
+
+@pytest.mark.parametrize("params", [{}, {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}"}, {"SESSION_ID": "a/b"}])
+def test_b24_missing_or_unfilled_parameters_get_no_work_and_cost_no_call(lab, study, router, params) -> None:
+    before = len(lab.world.calls)
+    assert router.arrive(params).outcome is ArrivalOutcome.REFUSED
+    assert len(lab.world.calls) == before
+
+
+def test_a_study_that_is_not_ours_gets_no_work(lab, study, router) -> None:
+    record = lab.world.study(study)
+    record.body = record.body.model_copy(update={"metadata": "somebody else's"})
+    assert router.arrive(arrive(lab, study, "ann")).outcome is ArrivalOutcome.REFUSED
+
+
+def test_b25_a_participant_who_reloads_gets_the_same_hit_and_his_draft(lab, study, router, door, workplace) -> None:
+    params = arrive(lab, study, "ann")
+    first = router.arrive(params)
+    hit_id, draft = door.claims[params["SESSION_ID"]]
+    item = "a-1" if hit_id == door.hits["a"] else "b-1"
+    workplace.save_answer(draft, "ann", item=item, aspect="label", label="yes")
+    assert arrive(lab, study, "ann") == params
+    assert [router.arrive(params), ProlificRouter(lab.connect().client, door).arrive(params)] == [first, first]
+    assert [each.label for each in workplace.saved_answers([draft])[draft]] == ["yes"]
+
+
+def test_a_second_submission_of_a_participant_gets_another_hit(lab, study, router) -> None:
+    params = arrive(lab, study, "ann")
+    first = router.arrive(params)
+    lab.complete(params["SESSION_ID"])
+    second = router.arrive(arrive(lab, study, "ann"))
+    assert second.outcome is ArrivalOutcome.WORK
+    assert second.address.split("?")[0] != first.address.split("?")[0]
+
+
+def test_when_nothing_is_left_the_participant_is_asked_to_return(lab, study, router, workplace, door) -> None:
+    for name in door.hits.values():
+        workplace.expire(name)
+    found = router.arrive(arrive(lab, study, "ann"))
+    assert found.outcome is ArrivalOutcome.NOTHING_LEFT
+    assert "return your submission" in found.message
+
+
+def test_a_submission_that_has_ended_gets_no_work(lab, study, router) -> None:
+    params = arrive(lab, study, "ann")
+    lab.complete(params["SESSION_ID"])
+    assert router.arrive(params).outcome is ArrivalOutcome.OVER
+
+
+def test_when_prolific_does_not_answer_nobody_is_turned_away_for_good(lab, study, door) -> None:
+    params = arrive(lab, study, "ann")
+    lab.chaos.inject("status_before", status=503, times=1000)
+    with pytest.raises(PlatformUnavailableError):
+        ProlificRouter(lab.connect(broken=True).client, door).arrive(params)
