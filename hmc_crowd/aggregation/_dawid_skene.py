@@ -22,7 +22,6 @@ import numpy as np
 import pandas as pd
 
 from hmc_crowd.aggregation._base import CategoricalAggregator, require_room, worker_label_index
-from hmc_crowd.aggregation._codes import Repeats
 from hmc_crowd.aggregation._em import EmFit, Progress, Sums, Tables, expectation_maximisation
 from hmc_crowd.aggregation._engine import Engine, EngineName, engine_of, moments_of
 from hmc_crowd.aggregation._history import WorkerHistory, past_counts
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hmc_crowd.aggregation._codes import CodedAnswers
+    from hmc_crowd.aggregation._codes import CodedAnswers, Repeats
     from hmc_crowd.aggregation._skills import Accuracy
     from hmc_crowd.aggregation._ties import TieRule
     from hmc_crowd.aggregation._votes import Votes

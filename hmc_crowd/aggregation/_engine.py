@@ -227,10 +227,13 @@ class _NumbaSession(_LocalSession):
             sums.log_likelihood = excess + of_label_0 + base_class * block.n_tasks
             return sums
 
-        total = self._zero()
+        total: Sums | None = None
         for sums in self._map(one):
-            total.add(sums)
-        return total
+            if total is None:
+                total = sums
+            else:
+                total.add(sums)
+        return self._zero() if total is None else total
 
     def moments(self) -> NDArray[np.float64]:
         work = compiled(moments)

@@ -15,9 +15,12 @@ import pandas as pd
 
 from hmc_crowd.aggregation._base import CategoricalAggregator, require_room
 from hmc_crowd.aggregation._codes import Repeats, encode
+from hmc_crowd.aggregation._votes import answer_weights, votes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from numpy.typing import ArrayLike
 
     from hmc_crowd.aggregation._ties import TieRule
 
@@ -74,7 +77,14 @@ class MajorityVote(CategoricalAggregator):
         super().__init__(tie=tie)
         self.repeats: Repeats = repeats
 
-    def fit(self, answers: pd.DataFrame, gold: Any = None, *, labels: Iterable[Any] | None = None) -> Self:
+    def fit(
+        self,
+        answers: pd.DataFrame,
+        gold: Any = None,
+        *,
+        labels: Iterable[Any] | None = None,
+        weights: str | ArrayLike | None = None,
+    ) -> Self:
         """Count the votes.
 
         Parameters
@@ -85,6 +95,8 @@ class MajorityVote(CategoricalAggregator):
             Known labels; such a task gets its gold label with share 1.
         labels : iterable, optional
             The whole label set in label order; default the sorted labels met.
+        weights : str or array of float, optional
+            Weight of each answer, at least 0: a column of ``answers``, or one number a row. Default 1 each.
 
         Raises
         ------
@@ -96,11 +108,7 @@ class MajorityVote(CategoricalAggregator):
         coded = encode(answers, gold, labels=labels, repeats=self.repeats)
         n_tasks, k = len(coded.tasks), len(coded.labels)
         require_room("MajorityVote", cells=n_tasks * k, shape=f"{n_tasks:,} tasks x {k:,} labels")
-        votes = np.bincount(coded.task * k + coded.label, minlength=n_tasks * k).reshape(n_tasks, k)
-        shares = votes / coded.n_answers[:, None]
-        known = np.flatnonzero(coded.gold >= 0)
-        shares[known] = 0.0
-        shares[known, coded.gold[known]] = 1.0
+        shares = votes_of(coded, weight=answer_weights(answers, coded, weights)).shares()
         self._publish(coded, shares)
         chosen = coded.labels.get_indexer(pd.Index(self.labels_))
         right = np.bincount(coded.worker, weights=chosen[coded.task] == coded.label, minlength=len(coded.workers))

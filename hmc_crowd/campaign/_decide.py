@@ -141,12 +141,15 @@ def decide(units: Units, before: NDArray[np.int8], request: PlanRequest, rng: np
 
 
 def _likely_sum(costs: NDArray[Any], n: int) -> float:
-    """Return what a simple random sample of ``n`` costs at most: surely if that is little more, else at four sigma."""
+    """Return what a simple random sample of ``n`` items costs at most, but for one draw in a thousand.
+
+    Such a draw is repeated, which is all that is left of favouring cheap samples.
+    """
     if n == 0:
         return 0.0
     most = float(np.partition(costs, len(costs) - n)[len(costs) - n :].sum())
     spread = float(costs.std()) * math.sqrt(n * (1 - n / len(costs)))
-    return min(most, float(costs.mean()) * n + 4 * spread)
+    return min(most, float(costs.mean()) * n + 3 * spread)
 
 
 def _route_all(units: Units, before: NDArray[np.int8], request: PlanRequest, room: _Budgets | None) -> _Routed:

@@ -125,7 +125,7 @@ def spread_of(influence: NDArray[np.float64], ways: tuple[Way, ...]) -> Spread:
     n = len(influence)
     if not ways:
         return Spread(
-            n / max(n - 1, 1) * float(influence @ influence), max(n - 1, 1), "", (), ("rows are independent",)
+            n / max(n - 1, 1) * float(np.einsum("i,i->", influence, influence)), max(n - 1, 1), "", (), ("rows are independent",)
         )
     parts = [_between(influence, way) for way in ways]
     few = tuple(

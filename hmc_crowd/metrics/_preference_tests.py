@@ -34,24 +34,32 @@ def read_scores(scores: Any) -> tuple[list[str], NDArray[np.float64]]:
     `scores` is a wide frame or mapping model -> scores (or outcomes 'win', 'tie', 'loss', which become 1, 1/2, 0), or
     an array of shape (items, models).
     """
+    names, columns = read_columns(scores)
+    # Each model's scores lie together in memory, as every test reads them.
+    return names, np.stack(columns).T
+
+
+def read_columns(scores: Any) -> tuple[list[str], list[NDArray[np.float64]]]:
+    """Return model names and each model's per-item scores; see `read_scores`."""
     if isinstance(scores, Mapping) or hasattr(scores, "columns"):
-        names = [str(each) for each in (scores if isinstance(scores, Mapping) else scores.columns)]
-        columns = [_column(scores[each], str(each)) for each in (scores if isinstance(scores, Mapping) else names)]
+        listed = list(scores if isinstance(scores, Mapping) else scores.columns)
+        names = [str(each) for each in listed]
+        columns = [_column(scores[each], str(each)) for each in listed]
         lengths = {len(column) for column in columns}
         if len(lengths) > 1:
             raise InputError(f"scores has columns of {', '.join(map(str, sorted(lengths)))} items; give the same items")
-        # Each model's scores lie together in memory, as every test reads them.
-        table = np.stack(columns).T if columns else np.zeros((0, 0))
     else:
         table = np.asarray(scores, dtype=np.float64)
         if table.ndim != 2:
             raise InputError(f"scores has shape {table.shape}; give (items, models)")
-        names = [f"m{place}" for place in range(table.shape[1])]
+        names, columns = [f"m{place}" for place in range(table.shape[1])], list(table.T)
     if len(names) < 2:
         raise InputError(f"scores holds {len(names)} models; a comparison needs two")
-    if np.isinf(table).any():
-        raise InputError("scores holds infinite numbers; correct them or make them missing")
-    return names, table
+    # A sum is infinite or NaN only if one of its numbers is: one pass tells whether to look closer.
+    for column in columns:
+        if not np.isfinite(column.sum()) and np.isinf(column).any():
+            raise InputError("scores holds infinite numbers; correct them or make them missing")
+    return names, columns
 
 
 def paired_p_values(scores: Any, *, clusters: Any = None) -> pd.DataFrame:
@@ -79,11 +87,11 @@ def paired_p_values(scores: Any, *, clusters: Any = None) -> pd.DataFrame:
     """
     import pandas as pd
 
-    names, table = read_scores(scores)
-    ways = cluster_ways(clusters, len(table))
+    names, columns = read_columns(scores)
+    ways = cluster_ways(clusters, len(columns[0]))
     rows = []
     for first, second in combinations(range(len(names)), 2):
-        rows.append((names[first], names[second], *_paired(table[:, first] - table[:, second], ways)))
+        rows.append((names[first], names[second], *_paired(columns[first] - columns[second], ways)))
     return pd.DataFrame(rows, columns=["first", "second", "n", "difference", "se", "t", "p"])
 
 
@@ -162,7 +170,7 @@ def _paired(gap: NDArray[np.float64], ways: tuple[Way, ...]) -> tuple[int, float
         gap, ways = gap[keep], tuple(way.take(keep) for way in ways)
     n = len(gap)
     mean = float(gap.mean()) if n else np.nan
-    if n < 2 or any(way.size < 2 for way in ways) or (gap == gap[0]).all():
+    if n < 2 or any(way.size < 2 for way in ways) or gap.min() == gap.max():
         return n, mean, np.nan, np.nan, np.nan
     error, df = mean_error(gap, mean), n - 1.0
     if ways:
@@ -205,6 +213,6 @@ def _column(values: Any, name: str) -> NDArray[np.float64]:
 
         return outcome_scores(values)
     try:
-        return array.astype(np.float64)
+        return array.astype(np.float64, copy=False)
     except (TypeError, ValueError):
         raise InputError(f"scores of {name} are no numbers; give scores, or 'win', 'tie', 'loss'") from None

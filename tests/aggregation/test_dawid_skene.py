@@ -200,7 +200,7 @@ def test_the_automatic_prior_follows_labels_and_answers(small: pd.DataFrame) -> 
 
 
 def test_workers_with_one_answer_each_need_a_prior_that_follows_the_answers() -> None:
-    # Nothing can be learnt about a worker from one answer: a weak prior falls behind a majority, the automatic does not.
+    # One answer teaches nothing about a worker: a weak prior falls behind a majority, the automatic does not.
     wins = []
     for seed in range(5):
         rng = np.random.default_rng(seed)
@@ -208,7 +208,9 @@ def test_workers_with_one_answer_each_need_a_prior_that_follows_the_answers() ->
         task = np.repeat(np.arange(300), 3)
         label = np.where(rng.random(900) < 0.7, truth[task], rng.integers(0, 4, 900))
         answers = pd.DataFrame({"task": task, "worker": range(900), "label": label})
-        right = [(m.fit_predict(answers) == truth).mean() for m in (MajorityVote(), DawidSkene(prior=6.0), DawidSkene())]
+        right = [
+            (m.fit_predict(answers) == truth).mean() for m in (MajorityVote(), DawidSkene(prior=6.0), DawidSkene())
+        ]
         wins.append((right[0] - right[1], right[0] - right[2]))
     weak, automatic = np.mean(wins, axis=0)
     assert weak > 0.05

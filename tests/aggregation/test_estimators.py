@@ -164,7 +164,7 @@ def test_a_past_tells_whom_to_believe(name: str) -> None:
     assert found.probabilities_.index.tolist() == sorted(answers["task"].unique())
 
 
-@pytest.mark.parametrize("name", [name for name in MAKERS if name != "majority"])
+@pytest.mark.parametrize("name", MAKERS)
 def test_a_weight_of_two_is_the_answer_twice(name: str) -> None:
     answers, _, _ = crowd(4, tasks=40)
     weight = np.where(np.arange(len(answers)) % 3 == 0, 2.0, 1.0)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hmc_crowd_local.mturk_api import Key, Settings, WorkersDoor, build_app, open_front_door
+from hmc_crowd_local.mturk_api import FrontDoor, Key, Settings, WorkersDoor, build_app, open_front_door
 from hmc_crowd_mturk import MTurkPlatform, connect
 
 from hmc_crowd.testing._chaos import ChaosProxy
@@ -57,6 +57,17 @@ def make_house(
             return House(url, door, WorkersDoor(door), clock, door.issue_key(), calls)
 
         yield make
+
+
+@pytest.fixture
+def door(empty_workplace: Path, tmp_path: Path, clock: VirtualClock) -> Iterator[FrontDoor]:
+    """A front door without a server, for rules that the wire has no part in."""
+    opened = open_front_door(
+        str(shutil.copy(empty_workplace, tmp_path / "door.db")), clock=clock, settings=Settings(fees=AMAZON_FEES)
+    )
+    opened.issue_key()
+    yield opened
+    opened.close()
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from hmc_crowd_prolific.standin._world import SubmissionRecord
 
 from hmc_crowd.errors import PlatformError
 from hmc_crowd.platform import Hit, HitItem, Recruitment
-from hmc_crowd.testing._chaos import ChaosProxy
+from hmc_crowd.testing import ChaosProxy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -295,7 +295,7 @@ def test_the_cost_is_read_or_refused_but_never_guessed(answer, total) -> None:
     if total is not None:
         assert studies.cost("t1").total_minor == total
         return
-    with pytest.raises(PlatformError, match="where a whole number was expected|has no rewards"):
+    with pytest.raises(PlatformError, match=r"where a whole number was expected|has no rewards"):
         studies.cost("t1")
 
 
