@@ -10,13 +10,14 @@ no money; the token is never shown. `hmc_crowd_prolific.standin` is a server to 
 
 from __future__ import annotations
 
+from hmc_crowd_prolific._app import make_app
 from hmc_crowd_prolific._arrivals import Arrival, ArrivalOutcome, ProlificRouter, WorkDoor, completion_url
 from hmc_crowd_prolific._bonuses import Bonus, plan_batches
 from hmc_crowd_prolific._client import API_URL, ProlificClient
 from hmc_crowd_prolific._connect import connect
 from hmc_crowd_prolific._drafts import CodeAction, CompletionCode, StudyDraft
 from hmc_crowd_prolific._groups import allow_group, band_name
-from hmc_crowd_prolific._models import Study, StudyStatus, Submission, SubmissionStatus
+from hmc_crowd_prolific._models import Study, Submission
 from hmc_crowd_prolific._pace import Pace
 from hmc_crowd_prolific._payer import BonusPayer, BonusRecord, BonusState
 from hmc_crowd_prolific._platform import ProlificPlatform
@@ -32,6 +33,7 @@ from hmc_crowd_prolific._review import (
     review_deadlines,
 )
 from hmc_crowd_prolific._settings import ACADEMIC_FEES, CORPORATE_FEES, StudySettings
+from hmc_crowd_prolific._statuses import StudyStatus, SubmissionStatus
 from hmc_crowd_prolific._webhooks import Inbox, SqliteInbox, WebhookEvent, WebhookReceiver, process_events
 
 __all__ = [
@@ -72,6 +74,7 @@ __all__ = [
     "checked_rejections",
     "completion_url",
     "connect",
+    "make_app",
     "plan_batches",
     "process_events",
     "review",

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from hmc_crowd.errors import PlatformError, PlatformUnavailableError, StateError
 from hmc_crowd_prolific._keys import read_metadata
-from hmc_crowd_prolific._models import SubmissionStatus
+from hmc_crowd_prolific._statuses import SubmissionStatus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -162,7 +162,7 @@ class Http:
             found = self._exchange(method, path, body=body, text_ok=text_ok)
         if isinstance(found, Reply):
             return found
-        if found.is_final:
+        if found.is_final and found.status is not None:
             raise PlatformError(found.reason)
         if not found.sent or (found.status == 429 and not strict):
             raise PlatformUnavailableError(f"{found.reason}; nothing was done, try again later")

@@ -1,23 +1,21 @@
-"""Prolific's objects as frozen values. Fields we have no use for, and personal data, stop here.
-
-A status that nobody knows becomes UNKNOWN and never moves money; the word that came is kept beside it.
-"""
+"""Prolific's objects as frozen values. Fields we have no use for, and personal data, stop here."""
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.money import Money
 from hmc_crowd.errors import PlatformError
-from hmc_crowd.platform import RemoteSubmission, SubmissionState
+from hmc_crowd.platform import RemoteSubmission
 from hmc_crowd_prolific._parse import identity, moment, text, whole
+from hmc_crowd_prolific._statuses import STATES, StudyStatus, SubmissionStatus, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
+
+    from hmc_crowd.platform import SubmissionState
 
 __all__ = [
     "Balance",
@@ -33,62 +31,6 @@ __all__ = [
     "Subscription",
     "Workspace",
 ]
-
-_LOG = logging.getLogger(__name__)
-_E = TypeVar("_E", bound=StrEnum)
-
-
-class StudyStatus(StrEnum):
-    """Where a study stands."""
-
-    UNPUBLISHED = "UNPUBLISHED"
-    SCHEDULED = "SCHEDULED"
-    PUBLISHING = "PUBLISHING"
-    ACTIVE = "ACTIVE"
-    PAUSED = "PAUSED"
-    AWAITING_REVIEW = "AWAITING REVIEW"
-    COMPLETED = "COMPLETED"
-    UNKNOWN = "UNKNOWN"
-
-
-class SubmissionStatus(StrEnum):
-    """Where a submission stands, in Prolific's own words (spaces and the hyphen included)."""
-
-    RESERVED = "RESERVED"
-    ACTIVE = "ACTIVE"
-    AWAITING_REVIEW = "AWAITING REVIEW"
-    APPROVED = "APPROVED"
-    PARTIALLY_APPROVED = "PARTIALLY APPROVED"
-    REJECTED = "REJECTED"
-    RETURNED = "RETURNED"
-    TIMED_OUT = "TIMED-OUT"
-    SCREENED_OUT = "SCREENED OUT"
-    UNKNOWN = "UNKNOWN"
-
-
-_STATES = {
-    SubmissionStatus.RESERVED: SubmissionState.ACCEPTED,
-    SubmissionStatus.ACTIVE: SubmissionState.ACCEPTED,
-    SubmissionStatus.AWAITING_REVIEW: SubmissionState.SUBMITTED,
-    SubmissionStatus.APPROVED: SubmissionState.APPROVED,
-    SubmissionStatus.PARTIALLY_APPROVED: SubmissionState.APPROVED,
-    SubmissionStatus.REJECTED: SubmissionState.REJECTED,
-    SubmissionStatus.RETURNED: SubmissionState.RETURNED,
-    # Screened out people were paid their fixed sum and did none of the work: nothing is left to decide.
-    SubmissionStatus.SCREENED_OUT: SubmissionState.RETURNED,
-    SubmissionStatus.TIMED_OUT: SubmissionState.EXPIRED,
-    SubmissionStatus.UNKNOWN: SubmissionState.UNKNOWN,
-}
-
-
-def _word(kind: type[_E], value: Any, unknown: _E) -> _E:
-    """Read a status; query strings write it with underscores, answers with spaces."""
-    words = str(value).upper()
-    for each in kind:
-        if words in {each.value, each.value.replace(" ", "_")}:
-            return each
-    _LOG.warning("Prolific sent the unknown %s %.40r; it counts as UNKNOWN and moves no money", kind.__name__, value)
-    return unknown
 
 
 @dataclass(frozen=True)
@@ -189,7 +131,7 @@ class Study:
             id=identity(row, "id"),
             name=text(row, "name") or "",
             internal_name=text(row, "internal_name") or "",
-            status=_word(StudyStatus, row.get("status"), StudyStatus.UNKNOWN),
+            status=status_of(StudyStatus, row.get("status"), StudyStatus.UNKNOWN),
             places=whole(row, "total_available_places", 0),
             places_taken=whole(row, "places_taken", 0),
             reward_minor=whole(row, "reward", 0),
@@ -227,7 +169,7 @@ class Submission:
             id=identity(row, "id"),
             study_id=study_id if study_id is not None else identity(row, "study_id"),
             participant=identity(row, "participant_id", "participant"),
-            status=_word(SubmissionStatus, row.get("status"), SubmissionStatus.UNKNOWN),
+            status=status_of(SubmissionStatus, row.get("status"), SubmissionStatus.UNKNOWN),
             started_at=moment(row, "started_at"),
             completed_at=moment(row, "completed_at"),
             code=text(row, "study_code") or text(row, "entered_code"),
@@ -238,7 +180,7 @@ class Submission:
     @property
     def state(self) -> SubmissionState:
         """The port's word for the status."""
-        return _STATES[self.status]
+        return STATES[self.status]
 
     def remote(self) -> RemoteSubmission:
         """As the port shows it; the platform's clock runs from start to completion."""

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from hmc_crowd.errors import InputError, NeedsHumanError, PlatformError, PlatformUnavailableError
 from hmc_crowd.platform import Account, Capabilities, Recruitment, RemoteHit, RemoteSubmission, SubmissionState
 from hmc_crowd_prolific._keys import content_of, key_of
-from hmc_crowd_prolific._models import Study, StudyStatus, Submission, SubmissionStatus
+from hmc_crowd_prolific._models import Study, Submission
 from hmc_crowd_prolific._publishing import draft_for, publish_once, studies_under
 from hmc_crowd_prolific._quote import Quote
 from hmc_crowd_prolific._review import checked_rejections
+from hmc_crowd_prolific._statuses import StudyStatus, SubmissionStatus
 from hmc_crowd_prolific._submissions import BULK_LIMIT
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from hmc_crowd._base.money import Money
 from hmc_crowd.errors import BudgetError, InputError, NeedsHumanError, PlatformError, PlatformUnavailableError
 from hmc_crowd_prolific._drafts import CompletionCode, StudyDraft
 from hmc_crowd_prolific._keys import completion_code, internal_name, key_of, metadata_of, read_metadata
-from hmc_crowd_prolific._models import StudyStatus
 from hmc_crowd_prolific._settings import router_url
+from hmc_crowd_prolific._statuses import StudyStatus
 from hmc_crowd_prolific._units import check_hourly_pay, minutes_of
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def publish_once(client: ProlificClient, draft: StudyDraft, key: str, content: s
     if held and held != content:
         raise PlatformError(f"study {study.id} was made under the key {key!r} with other content; use another key")
     for each in found[1:]:
-        client.studies.delete_draft(each.id)
+        _drop(client, draft.project, key, each.id)
     if not _is_draft(study):
         return study
     _require_funds(client.studies.cost(study.id).total_minor, balance)
@@ -116,6 +116,17 @@ def _create(client: ProlificClient, draft: StudyDraft, key: str) -> list[Study]:
     if not found:
         raise PlatformUnavailableError(f"the draft for {key!r} was made but is not listed yet; try again later")
     return found
+
+
+def _drop(client: ProlificClient, project: str, key: str, study_id: str) -> None:
+    """Delete a draft too many; another process may have done so a moment ago."""
+    try:
+        client.studies.delete_draft(study_id)
+    except PlatformUnavailableError:
+        raise
+    except PlatformError:
+        if any(each.id == study_id for each in studies_under(client, project, key)):
+            raise
 
 
 def _require_funds(cost_minor: int, balance: Balance) -> None:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from hmc_crowd.errors import InputError, NeedsHumanError, PlatformError, PlatformUnavailableError, StateError
-from hmc_crowd_prolific._models import Balance, Cost, Project, Study, StudyStatus, Workspace
+from hmc_crowd_prolific._models import Balance, Cost, Project, Study, Workspace
 from hmc_crowd_prolific._paging import all_rows
 from hmc_crowd_prolific._parse import one, whole
+from hmc_crowd_prolific._statuses import StudyStatus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

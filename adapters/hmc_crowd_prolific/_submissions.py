@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hmc_crowd.errors import InputError
-from hmc_crowd_prolific._models import Submission, SubmissionStatus
+from hmc_crowd_prolific._models import Submission
 from hmc_crowd_prolific._paging import all_rows
 from hmc_crowd_prolific._parse import one
+from hmc_crowd_prolific._statuses import SubmissionStatus
 from hmc_crowd_prolific._studies import segment
 
 if TYPE_CHECKING:

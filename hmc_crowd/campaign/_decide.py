@@ -100,6 +100,8 @@ class _Routed:
 def _budgets(units: Units, request: PlanRequest) -> _Budgets | None:
     if request.max_human_s is None and request.max_money_minor is None:
         return None
+    if isinstance(request.redundancy, bool) or not isinstance(request.redundancy, int) or request.redundancy < 1:
+        raise InputError(f"redundancy is {request.redundancy!r}; give how many people answer an item, 1 or more")
     if request.max_money_minor is not None and request.pay_per_hour_minor is None:
         raise InputError("max_money_minor needs pay_per_hour_minor, to know what a minute of people costs")
     seconds = units.seconds * request.redundancy

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.money import Money
-from hmc_crowd.errors import InputError
+from hmc_crowd.errors import InputError, StateError
 from hmc_crowd.platform import Rehearsal
 
 if TYPE_CHECKING:
@@ -85,9 +85,13 @@ def _evaluate(campaign: Campaign, method: str) -> None:
         return
     if status.gold:
         campaign.check_gold()
-    campaign.aggregate(method=method)
-    if status.audited and status.plan_current:
-        campaign.certify()
+    try:
+        campaign.aggregate(method=method)
+        if status.audited and status.plan_current:
+            campaign.certify()
+    except StateError:
+        # So far only gold was answered, or every answer is left out: the next round asks again.
+        return
 
 
 def _result(campaign: Campaign, state: str) -> RunResult:

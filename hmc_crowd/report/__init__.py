@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from hmc_crowd.report._blocks import Document, Fact, Figure, Section, Table
 from hmc_crowd.report._data import ReportData, Summary
+from hmc_crowd.report._doubt import aggregation_section
 from hmc_crowd.report._draw import Axis, Point
 from hmc_crowd.report._format import Column
 from hmc_crowd.report._sections import build_document
@@ -29,6 +30,7 @@ __all__ = [
     "Series",
     "Summary",
     "Table",
+    "aggregation_section",
     "build_document",
     "histogram",
     "line_chart",

@@ -100,7 +100,9 @@ class ChaosProxy:
     def __init__(self, upstream: str) -> None:
         parts = urlsplit(upstream)
         if parts.scheme != "http" or not parts.hostname or not parts.port:
-            raise InputError(f"upstream is {upstream!r}; give a plain address with a port, such as http://127.0.0.1:8080")
+            raise InputError(
+                f"upstream is {upstream!r}; give a plain address with a port, such as http://127.0.0.1:8080"
+            )
         self._host, self._port = parts.hostname, parts.port
         self.calls: list[ChaosCall] = []
         self._faults: list[_Fault] = []

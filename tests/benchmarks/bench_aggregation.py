@@ -83,13 +83,13 @@ def furthest(model: DawidSkene, theirs: Any) -> float:
     return float(np.abs(mine.to_numpy() - theirs.probas_.loc[mine.index, mine.columns].to_numpy()).max())
 
 
-def compare(name: str, answers: pd.DataFrame, *, repeats: int) -> None:
+def compare(name: str, answers: pd.DataFrame, *, repeats: int, iterations: int = ITERATIONS) -> None:
     """Print one case of Dawid-Skene: each engine against crowd-kit."""
     n, k = len(answers), answers["label"].nunique()
-    print(f"{name}: {n:,} answers, K={k}, {ITERATIONS} iterations", flush=True)
-    slow, theirs = best_of(lambda: crowd_kit(answers, ITERATIONS), min(repeats, 2))
+    print(f"{name}: {n:,} answers, K={k}, {iterations} iterations", flush=True)
+    slow, theirs = best_of(lambda: crowd_kit(answers, iterations), min(repeats, 2))
     for engine in ("numpy", "numba"):
-        model = ours(engine)
+        model = ours(engine, iterations)
         model.fit(answers)
         quick, _ = best_of(lambda: model.fit(answers), 3 * repeats)  # noqa: B023
         print(
@@ -252,6 +252,8 @@ def main() -> None:
             continue
         answers = pd.read_csv(root / name / "answers.csv")
         compare(name, answers, repeats=5)
+        if name == "d_product":
+            compare(f"{name}, crowd-kit's default", answers, repeats=5, iterations=100)
         if name == "s4_dog":
             truth = pd.read_csv(root / name / "truth.csv").set_index("task")["label"]
             compare_others(answers, truth)

@@ -370,3 +370,9 @@ def test_run_goes_on_when_more_is_asked_than_before(
     assert same.rounds == 1
     assert (more.state, more.rounds) == ("satisfied", 2)
     assert more.human_share > same.human_share
+
+
+@pytest.mark.parametrize("redundancy", [0, True, "3", 1.5])
+def test_a_budget_with_a_redundancy_that_cannot_be_is_refused(start: Start, redundancy: Any) -> None:
+    with pytest.raises(InputError, match="redundancy is"):
+        start().plan(max_human_s=1000.0, redundancy=redundancy)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from urllib.parse import parse_qsl, urlsplit
 
+import httpx
 import pytest
+import uvicorn
 from hmc_crowd_local import connect as open_workplace
-from hmc_crowd_prolific import ArrivalOutcome, ProlificRouter
+from hmc_crowd_prolific import ArrivalOutcome, ProlificRouter, SqliteInbox, WebhookReceiver, make_app
+from hmc_crowd_prolific.standin._hooks import sign
 
 from hmc_crowd.errors import PlatformError, PlatformUnavailableError
 from hmc_crowd.platform import Recruitment
@@ -141,3 +145,51 @@ def test_when_prolific_does_not_answer_nobody_is_turned_away_for_good(lab, study
     lab.chaos.inject("status_before", status=503, times=1000)
     with pytest.raises(PlatformUnavailableError):
         ProlificRouter(lab.connect(broken=True).client, door).arrive(params)
+
+
+@pytest.fixture
+def served(lab, router, tmp_path):
+    """The application on a real port."""
+    inbox = SqliteInbox(tmp_path / "inbox.db")
+    receiver = WebhookReceiver(["secret"], inbox, clock=lab.clock)
+    config = uvicorn.Config(make_app(router, receiver), port=0, log_config=None, lifespan="off", access_log=False)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        thread.join(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, verify=False) as client:
+        yield client, inbox
+    server.should_exit = True
+    thread.join(10)
+    inbox.close()
+
+
+def test_the_address_of_the_study_leads_to_the_hit(lab, study, served) -> None:
+    client, _ = served
+    answer = client.get("/arrive", params=arrive(lab, study, "ann"))
+    assert answer.status_code == 303
+    assert answer.headers["location"].startswith("https://crowd.example.org/hit/")
+    assert answer.headers["referrer-policy"] == "no-referrer"
+
+
+def test_a_forged_address_leads_to_a_polite_page(lab, study, served) -> None:
+    client, _ = served
+    answer = client.get("/arrive", params={**arrive(lab, study, "ann"), "PROLIFIC_PID": "mallory"})
+    assert answer.status_code == 403
+    assert "open the study from Prolific again" in answer.text
+    assert (answer.headers["x-frame-options"], answer.headers["cache-control"]) == ("DENY", "no-store")
+
+
+def test_deliveries_reach_the_inbox_through_the_application(lab, served) -> None:
+    client, inbox = served
+    body, stamp = b'{"event_type": "study.status.change", "resource_id": "t1"}', str(int(lab.clock.now().timestamp()))
+    signed = {
+        "X-Prolific-Request-Timestamp": stamp,
+        "X-Prolific-Request-Signature": sign("secret", stamp, body),
+        "X-Event-ID": "e1",
+    }
+    assert [client.post("/hook", content=body, headers=each).status_code for each in (signed, {})] == [200, 401]
+    assert [each.resource_id for each in inbox.pending()] == ["t1"]
+    assert client.post("/hook", content=b"x" * 1_000_001, headers=signed).status_code == 413

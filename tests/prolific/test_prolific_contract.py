@@ -10,9 +10,9 @@ import httpx
 import pytest
 from hmc_crowd_prolific import Bonus, ProlificClient, allow_group
 from hmc_crowd_prolific._drafts import STUDY_LABELS, CodeAction, CompletionCode
-from hmc_crowd_prolific._models import StudyStatus, SubmissionStatus
 from hmc_crowd_prolific._publishing import draft_for
 from hmc_crowd_prolific._settings import StudySettings
+from hmc_crowd_prolific._statuses import StudyStatus, SubmissionStatus
 from hmc_crowd_prolific._submissions import REJECTION_CATEGORIES
 
 if TYPE_CHECKING:

@@ -1,0 +1,87 @@
+"""Two addresses that Prolific's people and machines reach: the router, and the webhooks' target.
+
+Whoever serves the workers' pages mounts this beside them. It keeps no state: the router asks Prolific and the pages, the
+receiver stores before it answers.
+"""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, Any
+
+from hmc_crowd._base.extras import require
+from hmc_crowd.errors import PlatformUnavailableError
+from hmc_crowd_prolific._arrivals import ArrivalOutcome
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from hmc_crowd_prolific._arrivals import ProlificRouter
+    from hmc_crowd_prolific._webhooks import WebhookReceiver
+
+__all__ = ["make_app"]
+
+_LARGEST = 1_000_000
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+_PAGE = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Study</title>'
+    '<meta name="viewport" content="width=device-width"><main><p>{message}</p></main></html>'
+)
+
+
+def make_app(router: ProlificRouter, receiver: WebhookReceiver | None = None) -> Any:
+    """Make an ASGI application with ``GET /arrive`` and, with a receiver, ``POST /hook``.
+
+    Parameters
+    ----------
+    router : ProlificRouter
+        Decides about arrivals; its ``/arrive`` is the ``study_url`` of `StudySettings`.
+    receiver : WebhookReceiver, optional
+        Takes deliveries.
+
+    Returns
+    -------
+    starlette.applications.Starlette
+        Its pages may be framed by nobody and are stored nowhere; addresses with people's ids are passed to no other
+        site.
+
+    Raises
+    ------
+    MissingExtraError
+        The extra ``web`` is not installed.
+    """
+    applications = require("starlette.applications", extra="web", purpose="serving Prolific's participants")
+    responses = require("starlette.responses", extra="web", purpose="serving Prolific's participants")
+    routing = require("starlette.routing", extra="web", purpose="serving Prolific's participants")
+
+    def page(message: str, status: int) -> Any:
+        return responses.HTMLResponse(_PAGE.format(message=html.escape(message)), status_code=status, headers=_HEADERS)
+
+    def arrive(request: Request) -> Any:
+        try:
+            found = router.arrive(request.query_params)
+        except PlatformUnavailableError:
+            return page("Prolific does not answer at the moment. Please reload this page in a minute.", 503)
+        if found.address is not None:
+            return responses.RedirectResponse(found.address, status_code=303, headers=_HEADERS)
+        return page(found.message, 403 if found.outcome is ArrivalOutcome.REFUSED else 200)
+
+    async def hook(request: Request) -> Any:
+        body = b""
+        async for part in request.stream():
+            body += part
+            if len(body) > _LARGEST:
+                return responses.Response(status_code=413)
+        status = receiver.receive(request.headers, body) if receiver is not None else 404
+        return responses.Response(status_code=status)
+
+    routes = [routing.Route("/arrive", arrive, methods=["GET"])]
+    if receiver is not None:
+        routes.append(routing.Route("/hook", hook, methods=["POST"]))
+    return applications.Starlette(routes=routes)
