@@ -1,7 +1,7 @@
 """Two addresses that Prolific's people and machines reach: the router, and the webhooks' target.
 
-Whoever serves the workers' pages mounts this beside them. It keeps no state: the router asks Prolific and the pages, the
-receiver stores before it answers.
+Whoever serves the workers' pages mounts this beside them. It keeps no state: the router asks Prolific and the pages,
+the receiver stores before it answers.
 """
 
 from __future__ import annotations

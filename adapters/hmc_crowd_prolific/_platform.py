@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from hmc_crowd.errors import InputError, NeedsHumanError, PlatformError, PlatformUnavailableError
 from hmc_crowd.platform import Account, Capabilities, Recruitment, RemoteHit, RemoteSubmission, SubmissionState
 from hmc_crowd_prolific._keys import content_of, key_of
-from hmc_crowd_prolific._models import Study, Submission
 from hmc_crowd_prolific._publishing import draft_for, publish_once, studies_under
 from hmc_crowd_prolific._quote import Quote
 from hmc_crowd_prolific._review import checked_rejections
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from hmc_crowd._base.clock import Clock
     from hmc_crowd.platform import FeeSchedule, Hit
     from hmc_crowd_prolific._client import ProlificClient
+    from hmc_crowd_prolific._models import Study, Submission
     from hmc_crowd_prolific._review import RejectionProposal
     from hmc_crowd_prolific._settings import StudySettings
 

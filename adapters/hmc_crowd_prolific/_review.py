@@ -14,12 +14,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from hmc_crowd.errors import InputError, NeedsHumanError
-from hmc_crowd_prolific._models import Submission
 from hmc_crowd_prolific._statuses import SubmissionStatus
 from hmc_crowd_prolific._submissions import LEAST_REASON, REJECTION_CATEGORIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from hmc_crowd_prolific._models import Submission
 
 __all__ = [
     "AUTO_APPROVAL",

@@ -61,7 +61,7 @@ STATES = {
 
 
 def status_of(kind: type[_E], value: Any, unknown: _E) -> _E:
-    """Read a status word, or return ``unknown`` and warn; query strings write it with underscores, answers with spaces."""
+    """Read a status word, or return ``unknown`` and warn; queries write it with underscores, answers with spaces."""
     words = str(value).upper()
     for each in kind:
         if words in {each.value, each.value.replace(" ", "_")}:

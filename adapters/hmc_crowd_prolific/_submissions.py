@@ -8,13 +8,13 @@ from hmc_crowd.errors import InputError
 from hmc_crowd_prolific._models import Submission
 from hmc_crowd_prolific._paging import all_rows
 from hmc_crowd_prolific._parse import one
-from hmc_crowd_prolific._statuses import SubmissionStatus
 from hmc_crowd_prolific._studies import segment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hmc_crowd_prolific._http import Http
+    from hmc_crowd_prolific._statuses import SubmissionStatus
     from hmc_crowd_prolific._studies import Studies
 
 __all__ = ["BULK_LIMIT", "LEAST_REASON", "REJECTION_CATEGORIES", "Submissions"]

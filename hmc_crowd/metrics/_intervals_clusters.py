@@ -124,9 +124,9 @@ def spread_of(influence: NDArray[np.float64], ways: tuple[Way, ...]) -> Spread:
     """
     n = len(influence)
     if not ways:
-        return Spread(
-            n / max(n - 1, 1) * float(np.einsum("i,i->", influence, influence)), max(n - 1, 1), "", (), ("rows are independent",)
-        )
+        # Not a dot product: for one vector its threads cost more than they save, and stall on a busy machine.
+        squares = float(np.einsum("i,i->", influence, influence))
+        return Spread(n / max(n - 1, 1) * squares, max(n - 1, 1), "", (), ("rows are independent",))
     parts = [_between(influence, way) for way in ways]
     few = tuple(
         f"only {way.size} clusters in {way.name}: below {FEW_CLUSTERS} the interval is rough"
