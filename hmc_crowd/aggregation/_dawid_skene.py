@@ -48,6 +48,8 @@ __all__ = ["DawidSkene"]
 
 # In simulation (see `_prior`) the automatic prior keeps the default level with a majority vote where workers gave one
 # answer each, and ahead from about 5 answers per worker and label; a weak prior of one's own fell behind by up to .25.
+# A label with this share of the answers that no item gets is a sign of a collapsed fit.
+_OFTEN_ANSWERED = 0.15
 _FEW_ANSWERS_PER_CLASS = 5
 
 
@@ -318,5 +320,13 @@ class DawidSkene(CategoricalAggregator):
         if median < _FEW_ANSWERS_PER_CLASS * k:
             found.append(
                 f"Half of the workers gave at most {median:g} answers, few for {k} labels: compare with majority vote."
+            )
+        given = self._answered.sum(axis=(0, 2))
+        unused = (given >= _OFTEN_ANSWERED * given.sum()) & ~self.priors_.index.isin(self.labels_)
+        if unused.any():
+            lost = ", ".join(map(repr, self.priors_.index[unused].tolist()))
+            found.append(
+                f"No item got {lost}, although people gave it often: the fit may have collapsed, as it does on few "
+                "items; compare with majority vote."
             )
         return tuple(found)

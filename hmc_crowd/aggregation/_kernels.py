@@ -130,45 +130,74 @@ def make_step(n_labels: int) -> Callable[..., float]:
     ) -> float:
         k = n_labels if n_labels > 0 else posterior.shape[1]
         likelihood, product = 0.0, 1.0
-        share = np.empty(k)
-        for t in range(len(gold)):
-            low, high = starts[t], starts[t + 1]
-            share[0] = 0.0
-            top = 0.0
-            # Label by label: the running sum stays in a register, and the answers of a task in the nearest cache.
-            for j in range(k - 1):
-                log_odds = class_ratio[j]
-                for i in range(low, high):
-                    log_odds += ratio[cell[i], j]
-                share[j + 1] = log_odds
-                top = max(top, log_odds)
-            if gold[t] >= 0:
-                likelihood += share[gold[t]]
-                for j in range(k):
-                    share[j] = 0.0
-                share[gold[t]] = 1.0
-            else:
-                total = 0.0
-                for j in range(k):
-                    share[j] = math.exp(share[j] - top)
-                    total += share[j]
-                likelihood += top
-                product *= total
+        # Label by label and not task by task, so that loops over a chunk's tasks run along memory.
+        share = np.empty((k, _CHUNK))
+        top, total, two_to = np.empty(_CHUNK), np.empty(_CHUNK), np.empty(_CHUNK)
+        bits = two_to.view(np.int64)
+        for first in range(0, len(gold), _CHUNK):
+            n = min(_CHUNK, len(gold) - first)
+            low = starts[first]
+            for t in range(n):
+                high = starts[first + t + 1]
+                share[0, t] = 0.0
+                most = 0.0
+                for j in range(k - 1):
+                    log_odds = class_ratio[j]
+                    for i in range(low, high):
+                        log_odds += ratio[cell[i], j]
+                    share[j + 1, t] = log_odds
+                    most = max(most, log_odds)
+                top[t] = most
+                total[t] = 0.0
+                known = gold[first + t]
+                if known >= 0:
+                    top[t] = share[known, t]
+                    for j in range(k):
+                        share[j, t] = -2 * _FAR if j != known else 0.0
+                    likelihood += top[t]
+                    top[t] = 0.0
+                else:
+                    likelihood += most
+                low = high
+            for j in range(k):
+                row = share[j]
+                for t in range(n):  # the exponential as in `step_two`
+                    x = max(row[t] - top[t], -_FAR)
+                    two_to[t] = x * _LOG2_E + _MAGIC
+                    m = two_to[t] - _MAGIC
+                    r = (x - m * _LN2_HIGH) - m * _LN2_LOW
+                    s = _C7 + r * (_C8 + r * (_C9 + r * (_C10 + r * (_C11 + r * (_C12 + r * _C13)))))
+                    s = 1.0 + r * (1.0 + r * (_C2 + r * (_C3 + r * (_C4 + r * (_C5 + r * (_C6 + r * s))))))
+                    row[t] = s if x > -_FAR else 0.0
+                for t in range(n):
+                    bits[t] = (bits[t] + 1023) << 52
+                for t in range(n):
+                    row[t] *= two_to[t]
+                    total[t] += row[t]
+            for t in range(n):
+                product *= total[t]
                 if product > _LARGE:
                     likelihood += math.log(product)
                     product = 1.0
-                inverse = 1.0 / total
-                for j in range(k):
-                    p = share[j] * inverse
-                    shifted = p * _SPLIT
-                    share[j] = shifted - (shifted - p)
+                top[t] = 1.0 / total[t]
             for j in range(k):
-                posterior[t, j] = share[j]
-                classes[j] += share[j]
-            for i in range(low, high):
-                c = cell[i]
+                row = share[j]
+                for t in range(n):
+                    p = row[t] * top[t]
+                    shifted = p * _SPLIT
+                    row[t] = shifted - (shifted - p)
+            for t in range(n):
                 for j in range(k):
-                    answered[c, j] += share[j]
+                    posterior[first + t, j] = share[j, t]
+                    classes[j] += share[j, t]
+            low = starts[first]
+            for t in range(n):
+                high = starts[first + t + 1]
+                for i in range(low, high):
+                    c = cell[i]
+                    for j in range(k):
+                        answered[c, j] += posterior[first + t, j]
+                low = high
         return likelihood + math.log(product)
 
     return step

@@ -239,3 +239,22 @@ def test_too_many_labels_are_refused_before_memory_is_taken() -> None:
 def test_wrong_arguments_are_refused(arguments: dict[str, object], words: str) -> None:
     with pytest.raises(InputError, match=words):
         DawidSkene(**arguments)  # type: ignore[arg-type]
+
+
+def test_a_label_that_people_gave_and_no_item_got_is_a_caution() -> None:
+    # Ten items, three workers: too few for error matrices; some such batch collapses to one label, and says so.
+    collapsed = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        truth = rng.choice(["a", "b"], 10, p=[0.6, 0.4])
+        rows = [
+            (f"t{task}", f"w{worker}", label if rng.random() < 0.8 else {"a": "b", "b": "a"}[str(label)])
+            for task, label in enumerate(truth)
+            for worker in range(3)
+        ]
+        answers = pd.DataFrame(rows, columns=["task", "worker", "label"])
+        model = DawidSkene().fit(answers)
+        if model.labels_.nunique() == 1 and (answers["label"].value_counts(normalize=True) >= 0.15).all():
+            collapsed.append(any("collapsed" in caution for caution in model.cautions))
+    assert collapsed
+    assert all(collapsed)

@@ -70,6 +70,15 @@ def test_b02_after_a_restart_get_shows_active_and_no_second_publish_goes_out(lab
     assert lab.standin.calls("POST", "studies/*/transition/") == 1
 
 
+def test_b02_an_action_that_has_happened_is_not_sent_again(lab) -> None:
+    studies = lab.connect().client.studies
+    study = lab.connect().recruit(lab.order()).hit_id
+    for action in ("PUBLISH", "PAUSE", "PAUSE", "START", "START", "STOP", "STOP", "PUBLISH"):
+        studies.move(study, action)
+    # One PUBLISH, and one each of PAUSE, START and STOP.
+    assert lab.standin.calls("POST", "studies/*/transition/") == 4
+
+
 def test_b03_a_balance_below_the_cost_is_refused_with_the_figures(open_lab) -> None:
     # 3 places of 2.00 USD and 42.8% fee: 6.00 + 2.57 = 8.57 USD, against 8.56.
     lab = open_lab(balance_minor=856)

@@ -65,6 +65,21 @@ def test_b16_a_list_that_drifts_is_read_until_it_is_complete(lab, study, drift) 
     assert len(set(found)) == len(found)
 
 
+def test_b16_a_list_that_counts_nothing_is_read_until_a_scan_brings_nothing_new() -> None:
+    rows = [{"id": f"t{number:03d}"} for number in range(300)]
+    calls = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        page = int(request.url.params["page"])
+        calls.append(page)
+        # In the first scan a row moves from the second page to the first one, after that was read.
+        shown = rows[:200] if page == 1 else rows[200 + (len(calls) == 2) :]
+        return httpx.Response(200, json={"results": shown})
+
+    assert len(client(answer).studies.of_project("p")) == 300
+    assert calls == [1, 2, 1, 2, 1, 2]
+
+
 def test_b16_a_list_that_never_comes_to_rest_ends_with_an_error(lab, study) -> None:
     lab.fill(study, 450)
     lab.world.page_faults = ["skip"] * 10_000

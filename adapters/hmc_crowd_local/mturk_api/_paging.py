@@ -82,6 +82,8 @@ def _open(call: Call, operation: str, request: Mapping[str, Any]) -> list[Any] |
         raw = urlsafe_b64decode(token.encode("ascii"))
     except ValueError:
         raw = b""
+    if urlsafe_b64encode(raw) != token.encode("utf-8"):
+        raw = b""  # decoding forgives what was put behind
     if not hmac.compare_digest(_tag(call, operation, request, raw[_TAG:]), raw[:_TAG]):
         raise invalid("NextToken is not one that this query returned; begin again without it")
     cursor: list[Any] = json.loads(raw[_TAG:])
