@@ -120,7 +120,7 @@ def step_two(
 
 
 def make_step(n_labels: int) -> Callable[..., float]:
-    """Return the step for K labels, with K a constant of the machine code; 0 leaves K open.
+    """Return the step for K labels, with K a constant of the machine code; 0 leaves K open. Works as `step_two` does.
 
     Arguments as in `step_two`, with ``ratio`` (n_cells, K - 1) and ``class_ratio`` (K - 1,).
     """
@@ -147,17 +147,16 @@ def make_step(n_labels: int) -> Callable[..., float]:
                         log_odds += ratio[cell[i], j]
                     share[j + 1, t] = log_odds
                     most = max(most, log_odds)
-                top[t] = most
-                total[t] = 0.0
                 known = gold[first + t]
                 if known >= 0:
-                    top[t] = share[known, t]
+                    likelihood += share[known, t]
+                    most = 0.0
                     for j in range(k):
-                        share[j, t] = -2 * _FAR if j != known else 0.0
-                    likelihood += top[t]
-                    top[t] = 0.0
+                        share[j, t] = 0.0 if j == known else -_FAR
                 else:
                     likelihood += most
+                top[t] = most
+                total[t] = 0.0
                 low = high
             for j in range(k):
                 row = share[j]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Bonus", "Group", "Hook", "Options", "StudyRecord", "SubmissionRecord", "World", "stamp"]
 
-#: States that hold a place of the study (PLATFORMS, rule S8): the others have freed it.
+#: States that hold a place of the study (rule S8): the others have freed it.
 HOLDING = frozenset({"RESERVED", "ACTIVE", "AWAITING REVIEW", "APPROVED", "PARTIALLY APPROVED", "SCREENED OUT"})
 
 
