@@ -12,6 +12,7 @@ import sys
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.extras import require
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["cache_folder", "compiled", "has_numba"]
+
+
+# numba's folder is a setting of the process: two threads must not change it at once.
+_SETTING = Lock()
 
 
 def has_numba() -> bool:
@@ -54,11 +59,12 @@ def compiled(make: Callable[..., Any], *arguments: int) -> Any:
 
 def _kept(numba: Any, function: Callable[..., Any]) -> Any:
     """Compile with a cache outside the package: numba's own choice would be the folder of the source."""
-    before = numba.config.CACHE_DIR
-    if before:
-        return numba.njit(function, nogil=True, cache=True)
-    numba.config.CACHE_DIR = str(cache_folder())
-    try:
-        return numba.njit(function, nogil=True, cache=True)
-    finally:
-        numba.config.CACHE_DIR = before
+    with _SETTING:
+        before = numba.config.CACHE_DIR
+        if before:
+            return numba.njit(function, nogil=True, cache=True)
+        numba.config.CACHE_DIR = str(cache_folder())
+        try:
+            return numba.njit(function, nogil=True, cache=True)
+        finally:
+            numba.config.CACHE_DIR = before

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,13 +16,13 @@ from hypothesis import strategies as st
 from hmc_crowd.aggregation import DawidSkene, LocalEngine, aggregate
 from hmc_crowd.aggregation._codes import encode
 from hmc_crowd.aggregation._em import expectation_maximisation, make_blocks
-from hmc_crowd.aggregation._jit import compiled
+from hmc_crowd.aggregation._jit import _kept, compiled, has_numba
 from hmc_crowd.aggregation._kernels import step_two
 from hmc_crowd.aggregation._prior import prior_counts
 from hmc_crowd.aggregation._start import first_tables
 from hmc_crowd.errors import InputError
 
-needs_numba = pytest.mark.skipif(not LocalEngine("numba").compiles(1), reason="numba is not installed")
+needs_numba = pytest.mark.skipif(not has_numba(), reason="numba is not installed")
 
 
 def crowd(seed: int, *, labels: int, tasks: int = 300, workers: int = 12) -> tuple[pd.DataFrame, dict[int, int]]:
@@ -99,12 +101,12 @@ def test_small_jobs_never_load_the_compiler() -> None:
 
 def test_auto_compiles_for_large_jobs_only() -> None:
     assert not LocalEngine("auto").compiles(100_000)
-    assert LocalEngine("auto").compiles(10_000_000) == LocalEngine("numba").compiles(1)
+    assert LocalEngine("auto").compiles(10_000_000) == has_numba()
     assert not LocalEngine("numpy").compiles(10_000_000)
 
 
 @needs_numba
-def test_machine_code_is_kept_outside_the_package(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+def test_machine_code_is_kept_outside_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import hmc_crowd
 
     code = (
@@ -115,10 +117,21 @@ def test_machine_code_is_kept_outside_the_package(tmp_path, monkeypatch: pytest.
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     subprocess.run([sys.executable, "-c", code], check=True)
     assert list((tmp_path / "hmc-crowd" / "numba").rglob("*.nbi"))
-    package = next(iter(hmc_crowd.__path__))
-    import pathlib
+    assert not list(Path(next(iter(hmc_crowd.__path__))).rglob("*.nb[ic]"))
 
-    assert not list(pathlib.Path(package).rglob("*.nb[ic]"))
+
+@needs_numba
+def test_threads_that_compile_at_once_keep_to_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import numba
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.chdir(tmp_path)
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda _: _kept(numba, step_two), range(200)))
+    folders = {Path(one._cache._impl.locator.get_cache_path()).is_absolute() for one in made}
+    assert folders == {True}
+    assert numba.config.CACHE_DIR == ""
 
 
 @needs_numba

@@ -79,6 +79,9 @@ def test_requirements_name_what_this_version_covers() -> None:
     wanted = [f"A{number}" for number in covered]
     wanted += [f"E{number}" for number in (1, 2, 3, 6, 7, 8, 9, 10, 11, 12)]
     wanted += ["D36", "F1", "F4", "F5", "F12", "F19", "F20"]
+    # The metrics: RSMTool's, HREF's, agreement and the fairness of the routing.
+    wanted += ["A17", *(f"B{number}" for number in range(1, 37)), "F14", "F18"]
+    wanted += [f"C{number}" for number in (*range(11, 20), 22, 25, 26, 28, 32)]
     assert sorted(row[0] for row in table_rows()) == sorted(wanted)
 
 

@@ -17,7 +17,7 @@ from hmc_crowd.testing._chaos import ChaosProxy
 # Tests are imported without their folder; what they share lies beside them.
 sys.path.insert(0, str(Path(__file__).parent))
 
-from mturk_house import AMAZON_FEES, CheckedDoor, House, served
+from mturk_house import AMAZON_FEES, CheckedDoor, House, Server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,9 +33,18 @@ def empty_workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def servers() -> Iterator[list[Server]]:
+    """Servers that outlive a test; each test puts its own front door into them."""
+    running: list[Server] = []
+    yield running
+    for each in running:
+        each.stop()
+
+
 @pytest.fixture
 def make_house(
-    empty_workplace: Path, tmp_path: Path, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
+    empty_workplace: Path, servers: list[Server], tmp_path: Path, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[..., House]]:
     monkeypatch.setattr("hmc_crowd_local.mturk_api._connect.FrontDoor", CheckedDoor)
     with ExitStack() as stack:
@@ -53,8 +62,10 @@ def make_house(
                 address = str(shutil.copy(empty_workplace, tmp_path / f"workplace{count}.db"))
             door = open_front_door(address, clock=clock, settings=Settings(**values))
             stack.callback(door.close)
-            url = stack.enter_context(served(build_app(door)))
-            return House(url, door, WorkersDoor(door), clock, door.issue_key(), calls)
+            while len(servers) < count:
+                servers.append(Server())
+            servers[count - 1].app = build_app(door)
+            return House(servers[count - 1].url, door, WorkersDoor(door), clock, door.issue_key(), calls)
 
         yield make
 

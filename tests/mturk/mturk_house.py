@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -20,8 +19,6 @@ from hmc_crowd_mturk._questions import answer_name
 from hmc_crowd.platform import FeeSchedule, Hit, HitItem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from hmc_crowd._base.clock import VirtualClock
 
 AMAZON_FEES = FeeSchedule(rate=Decimal("0.20"), rate_at_10=Decimal("0.20"), minimum_minor=1)
@@ -39,21 +36,26 @@ def html_question(html: str) -> str:
     )
 
 
-@contextmanager
-def served(app: Any) -> Iterator[str]:
-    """Serve an ASGI application on a free port of loopback."""
-    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", lifespan="off", ws="none")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.005)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.should_exit = True
-        thread.join(timeout=10)
+class Server:
+    """A server on a free port of loopback that serves whatever application it is given; starting one takes a while."""
+
+    def __init__(self) -> None:
+        self.app: Any = None
+        options: dict[str, Any] = {"log_level": "warning", "lifespan": "off", "ws": "none", "interface": "asgi3"}
+        config = uvicorn.Config(self._serve, host="127.0.0.1", port=0, **options)
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, daemon=True)
+        self._thread.start()
+        while not self._server.started:
+            time.sleep(0.005)
+        self.url = f"http://127.0.0.1:{self._server.servers[0].sockets[0].getsockname()[1]}"
+
+    async def _serve(self, scope: Any, receive: Any, send: Any) -> None:
+        await self.app(scope, receive, send)
+
+    def stop(self) -> None:
+        self._server.should_exit = True
+        self._thread.join(timeout=10)
 
 
 def boto(url: str, key: Key, **config: Any) -> Any:

@@ -11,8 +11,8 @@ from mturk_house import EXTERNAL, NAMESPACES
 
 SOON = datetime(2026, 1, 7, tzinfo=UTC)
 TEST = (
-    f'<QuestionForm xmlns="{NAMESPACES}2017-11-06/QuestionForm.xsd"><Question><QuestionIdentifier>q</QuestionIdentifier>'
-    "<QuestionContent><Text>Why?</Text></QuestionContent><AnswerSpecification><FreeTextAnswer/></AnswerSpecification>"
+    f'<QuestionForm xmlns="{NAMESPACES}2017-11-06/QuestionForm.xsd"><Question>'
+    "<QuestionIdentifier>q</QuestionIdentifier><QuestionContent><Text>Why?</Text></QuestionContent><AnswerSpecification><FreeTextAnswer/></AnswerSpecification>"
     "</Question></QuestionForm>"
 )
 NOTIFICATION = {

@@ -46,13 +46,10 @@ def test_a_query_is_covered_by_the_signature(house) -> None:
 def test_what_a_signature_covers_cannot_be_changed(house) -> None:
     good = signed(house)
     bad = [
-        (good, b'{"a":1}'),
+        (good, b"[]"),
         ({**good, "X-Amz-Target": TARGET.replace("GetAccountBalance", "ListHITs")}, b"{}"),
         ({**good, "Host": "elsewhere.example.org"}, b"{}"),
-        (
-            {**good, "Authorization": good["Authorization"][:-1] + ("0" if good["Authorization"][-1] != "0" else "1")},
-            b"{}",
-        ),
+        ({**good, "Authorization": good["Authorization"].replace("Signature=", "Signature=0")[:-1]}, b"{}"),
     ]
     for headers, body in bad:
         status, document = post(house, headers, body)
@@ -155,7 +152,7 @@ BAD = [
     ({"Question": EXTERNAL.replace("600", "tall")}, "FrameHeight"),
     ({"Question": EXTERNAL.replace("a=1", "a=" + "1" * 65_535)}, "at most 65535"),
     ({"Question": EXTERNAL.replace("a=1", "\U0001f600")}, "4-byte"),
-    ({"QualificationRequirements": [{"QualificationTypeId": "00000000000000000040", "Comparator": "Near"}]}, "not one of"),
+    ({"QualificationRequirements": [{"QualificationTypeId": "00000000000000000040", "Comparator": "By"}]}, "one of"),
 ]  # fmt: skip
 
 
@@ -200,7 +197,7 @@ def test_a_fault_inside_tells_nothing(house, client, monkeypatch) -> None:
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
         max_leaves=12,
     ),
-    st.sampled_from(sorted(GOOD) + ["QualificationRequirements", "HITReviewPolicy", "HITLayoutParameters"]),
+    st.sampled_from([*sorted(GOOD), "QualificationRequirements", "HITReviewPolicy", "HITLayoutParameters"]),
 )
 def test_no_document_breaks_the_check(document, name) -> None:
     from hmc_crowd_local.mturk_api._shapes import problems_of, read_times, service_model

@@ -88,25 +88,14 @@ def test_html_form(house, run) -> None:
     assert "turkSetAssignmentID" in house.page("GET", script).text
     action = re.search(r"action='([^']+)'", page.text)[1]
     assignment = re.search(r'name="assignmentId" id="assignmentId" value="([A-Z0-9]+)"', page.text)[1]
-    body = [
-        ("assignmentId", assignment),
-        ("comment", "It is <b>rude</b> & short \U0001f600"),
-        ("why", "tone"),
-        ("why", "words"),
-    ]
-    sent = house.page("POST", action, content="&".join(f"{name}={_quote(value)}" for name, value in body),
-                      headers={"Content-Type": "application/x-www-form-urlencoded"})  # fmt: skip
+    text = "It is <b>rude</b> & short \U0001f600"
+    fields = {"assignmentId": assignment, "comment": text, "why": ["tone", "words"]}
+    sent = house.page("POST", action, data=fields)
     assert sent.status_code == 200
     assert run(HTML_RESULTS, made["hit"]) == [
-        ["AWORKER1", "comment", "It is <b>rude</b> & short \U0001f600"],
+        ["AWORKER1", "comment", text],
         ["AWORKER1", "why", "tone|words"],
     ]
-
-
-def _quote(value: str) -> str:
-    from urllib.parse import quote_plus
-
-    return quote_plus(value)
 
 
 CROWD_FORM = '''
@@ -146,12 +135,14 @@ question = '''<?xml version="1.0" encoding="UTF-8"?>
   <FrameHeight>0</FrameHeight>
 </ExternalQuestion>'''
 requirements = [
-    {"QualificationTypeId": "00000000000000000071", "Comparator": "In", "LocaleValues": [{"Country": "US"}, {"Country": "NL"}]},
+    {"QualificationTypeId": "00000000000000000071", "Comparator": "In",
+     "LocaleValues": [{"Country": "US"}, {"Country": "NL"}]},
     {"QualificationTypeId": "000000000000000000L0", "Comparator": "GreaterThanOrEqualTo", "IntegerValues": [95],
      "RequiredToPreview": True},
 ]
-kind = client.create_hit_type(Title="A study", Description="Ten minutes", Reward="1.50", AssignmentDurationInSeconds=3600,
-    AutoApprovalDelayInSeconds=86400, QualificationRequirements=requirements)["HITTypeId"]
+kind = client.create_hit_type(Title="A study", Description="Ten minutes", Reward="1.50",
+    AssignmentDurationInSeconds=3600, AutoApprovalDelayInSeconds=86400,
+    QualificationRequirements=requirements)["HITTypeId"]
 hit = client.create_hit_with_hit_type(HITTypeId=kind, MaxAssignments=2, LifetimeInSeconds=86400, Question=question,
     UniqueRequestToken="wave-2", RequesterAnnotation="wave 2")["HIT"]
 print(json.dumps({"hit": hit["HITId"], "type": kind}))
@@ -215,7 +206,8 @@ key = """<AnswerKey xmlns="{NAMESPACES}2005-10-01/AnswerKey.xsd">
 <QualificationValueMapping><PercentageMapping><MaximumSummedScore>4</MaximumSummedScore></PercentageMapping>
 </QualificationValueMapping></AnswerKey>"""
 kind = client.create_qualification_type(Name="Tone test", Description="A short test", QualificationTypeStatus="Active",
-    Test=test, AnswerKey=key, TestDurationInSeconds=300, RetryDelayInSeconds=60)["QualificationType"]["QualificationTypeId"]
+    Test=test, AnswerKey=key, TestDurationInSeconds=300, RetryDelayInSeconds=60)
+kind = kind["QualificationType"]["QualificationTypeId"]
 question = """<ExternalQuestion xmlns="{NAMESPACES}2006-07-14/ExternalQuestion.xsd">
 <ExternalURL>https://lab.example.org/</ExternalURL><FrameHeight>0</FrameHeight></ExternalQuestion>"""
 hit = client.create_hit(Title="Judge", Description="Judge", Reward="0.10", LifetimeInSeconds=3600,
@@ -255,7 +247,8 @@ while True:
             name = assignment["AssignmentId"]
             if "yes" in assignment["Answer"]:
                 client.approve_assignment(AssignmentId=name, RequesterFeedback="Thank you!")
-                client.send_bonus(WorkerId=assignment["WorkerId"], AssignmentId=name, BonusAmount="0.25", Reason="Careful work")
+                client.send_bonus(WorkerId=assignment["WorkerId"], AssignmentId=name, BonusAmount="0.25",
+                    Reason="Careful work")
                 result["approved"].append(name)
             else:
                 client.reject_assignment(AssignmentId=name, RequesterFeedback="No answer was given.")
@@ -263,7 +256,8 @@ while True:
                 client.approve_assignment(AssignmentId=name)
             except ClientError as error:
                 result["errors"].append(error.response["Error"]["Code"])
-        result["bonus"] += [each["BonusAmount"] for each in client.list_bonus_payments(HITId=hit["HITId"])["BonusPayments"]]
+        payments = client.list_bonus_payments(HITId=hit["HITId"])["BonusPayments"]
+        result["bonus"] += [each["BonusAmount"] for each in payments]
         try:
             client.delete_hit(HITId=hit["HITId"])
         except client.exceptions.RequestError as error:

@@ -65,7 +65,7 @@ def test_known_answers_approve_reject_and_extend(desk) -> None:
     assert [desk.status(each) for each in (both, one, none)] == ["Approved", "Submitted", "Rejected"]
     assert desk("GetAssignment", AssignmentId=none)["Assignment"]["RequesterFeedback"] == "Both are wrong."
     assert desk("GetHIT", HITId=hit_id)["HIT"]["MaxAssignments"] == 4
-    report = desk("ListReviewPolicyResultsForHIT", HITId=hit_id)["AssignmentReviewReport"]
+    report = desk("ListReviewPolicyResultsForHIT", HITId=hit_id, MaxResults=100)["AssignmentReviewReport"]
     scores = {each["SubjectId"]: each["Value"] for each in report["ReviewResults"] if each["Key"] == "KnownAnswerScore"}
     assert scores == {both: "100", one: "50", none: "0"}
     assert [each["ActionName"] for each in report["ReviewActions"]] == ["approve", "extend", "reject"]
@@ -197,8 +197,8 @@ def test_bad_answer_keys_are_refused(document) -> None:
 
 
 TEST = (
-    f'<QuestionForm xmlns="{NAMESPACES}2005-10-01/QuestionForm.xsd"><Question><QuestionIdentifier>q2</QuestionIdentifier>'
-    "<QuestionContent><Text>?</Text></QuestionContent><AnswerSpecification><SelectionAnswer><Selections><Selection>"
+    f'<QuestionForm xmlns="{NAMESPACES}2005-10-01/QuestionForm.xsd"><Question>'
+    "<QuestionIdentifier>q2</QuestionIdentifier><QuestionContent><Text>?</Text></QuestionContent><AnswerSpecification><SelectionAnswer><Selections><Selection>"
     "<SelectionIdentifier>c</SelectionIdentifier><Text>C</Text></Selection></Selections></SelectionAnswer>"
     "</AnswerSpecification></Question></QuestionForm>"
 )

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from hmc_crowd_local.mturk_api._front import FrontDoor
 
-__all__ = ["TooLargeError", "build_app", "read_body"]
+__all__ = ["UnreadableBodyError", "build_app", "read_body"]
 
 
-class TooLargeError(Exception):
-    """The body is larger than the settings allow."""
+class UnreadableBodyError(Exception):
+    """The body is larger than the settings allow, or its sender went away."""
 
 
 def build_app(door: FrontDoor) -> Starlette:
@@ -53,7 +53,7 @@ def build_app(door: FrontDoor) -> Starlette:
     async def api(request: Request) -> Response:
         try:
             body = await read_body(request, door.settings.most_request_bytes)
-        except TooLargeError:
+        except UnreadableBodyError:
             return Response(b'{"__type":"RequestEntityTooLargeException"}', 413, media_type=CONTENT_TYPE)
         status, content = await run_in_threadpool(answer, door, _signed(request, body))
         return Response(content, status, media_type=CONTENT_TYPE)
@@ -74,10 +74,15 @@ def _signed(request: Request, body: bytes) -> SignedRequest:
 
 async def read_body(request: Request, most: int) -> bytes:
     """Read a body, but never more than ``most`` bytes."""
+    from starlette.requests import ClientDisconnect
+
     parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > most:
-            raise TooLargeError
-        parts.append(part)
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > most:
+                raise UnreadableBodyError
+            parts.append(part)
+    except ClientDisconnect:
+        raise UnreadableBodyError from None
     return b"".join(parts)

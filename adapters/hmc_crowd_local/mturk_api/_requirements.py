@@ -146,7 +146,7 @@ def _system_value(call: Call, type_id: str, worker: str) -> tuple[int | None] | 
         .where(ASSIGNMENT.c.worker == worker, ASSIGNMENT.c.state.in_(["approved", "rejected"]))
         .group_by(ASSIGNMENT.c.state)
     )
-    counts = dict((row[0], row[1]) for row in call.connection.execute(query))
+    counts = {row[0]: row[1] for row in call.connection.execute(query)}
     approved, rejected = counts.get("approved", 0), counts.get("rejected", 0)
     if type_id == APPROVED:
         return (approved,)

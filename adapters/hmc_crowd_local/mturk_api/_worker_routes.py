@@ -15,7 +15,7 @@ from starlette.routing import Route
 from hmc_crowd.errors import HmcCrowdError, InputError
 from hmc_crowd_local._timing import PageEvent
 from hmc_crowd_local.mturk_api import _pages
-from hmc_crowd_local.mturk_api._app import TooLargeError, read_body
+from hmc_crowd_local.mturk_api._app import UnreadableBodyError, read_body
 from hmc_crowd_local.mturk_api._problems import TurkError
 from hmc_crowd_local.mturk_api._work import PREVIEW_ID
 from hmc_crowd_local.mturk_api._workers_door import WorkersDoor
@@ -228,7 +228,7 @@ def worker_routes(door: FrontDoor) -> list[Route]:
         async def endpoint(request: Request) -> Response:
             try:
                 fields = await _fields(request, most)
-            except TooLargeError:
+            except UnreadableBodyError:
                 return _refusal(413, f"What you sent is larger than {most:,} bytes.", framed_by(request))
             except ValueError:
                 return _refusal(_BAD_REQUEST, "What you sent is no form.", framed_by(request))
@@ -240,7 +240,7 @@ def worker_routes(door: FrontDoor) -> list[Route]:
         async def endpoint(request: Request) -> Response:
             try:
                 content = json.loads(await read_body(request, most))
-            except (TooLargeError, ValueError, RecursionError):
+            except (UnreadableBodyError, ValueError, RecursionError):
                 return Response(status_code=400)
             if not isinstance(content, dict):
                 return Response(status_code=400)
@@ -274,8 +274,8 @@ async def _fields(request: Request, most: int) -> list[tuple[str, str]]:
     async def replay() -> dict[str, Any]:
         return {"type": "http.request", "body": body, "more_body": False}
 
-    sent = await Request(request.scope, receive=replay).form(max_fields=10_000, max_part_size=most)
-    return [(name, value) for name, value in sent.multi_items() if isinstance(value, str)]
+    async with Request(request.scope, receive=replay).form(max_fields=10_000, max_part_size=most) as sent:
+        return [(name, value) for name, value in sent.multi_items() if isinstance(value, str)]
 
 
 def _guarded(handle: Callable[[], Response], framed_by: str | None = None) -> Response:

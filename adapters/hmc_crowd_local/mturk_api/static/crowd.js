@@ -9,6 +9,9 @@
   const isPreview = assignment === "ASSIGNMENT_ID_NOT_AVAILABLE";
   let number = 0;
 
+  // What these hold is told by them, not by the plain fields that they are made of.
+  const OWNERS = "crowd-button, crowd-checkbox, crowd-classifier, crowd-input, crowd-radio-button, crowd-slider, crowd-text-area";
+
   function make(tag, values, ...inside) {
     const made = Object.assign(document.createElement(tag), values);
     made.append(...inside);
@@ -141,7 +144,7 @@
           const value = each.value();
           if (value === undefined) continue;
           answer[name] = answer[name] && typeof value === "object" ? { ...answer[name], ...value } : value;
-        } else if (each.form === this.form && !["button", "submit", "file"].includes(each.type) && !each.closest("crowd-classifier")) {
+        } else if (each.form === this.form && !["button", "submit", "file"].includes(each.type) && !each.closest(OWNERS)) {
           if (each.type === "radio") { if (each.checked) answer[name] = each.value; }
           else if (each.type === "checkbox") answer[name] = { ...(answer[name] || {}), [each.value]: each.checked };
           else if (name !== "assignmentId") answer[name] = each.value;
