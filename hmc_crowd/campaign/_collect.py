@@ -59,7 +59,8 @@ def collect(
         pages = platform
     with context.store.read() as tx:
         hits = {hit.platform_hit_id: hit for hit in require_published(context, tx) if hit.platform == platform.name}
-        rounds = _rounds(context, tx)
+        # Stored HITs know their round; None stands only in records that are yet to be written.
+        rounds = {hit.key: hit.round for hit in hits.values() if hit.round is not None}
         seen = _finished(context, tx)
         labels = {each.name: set(known_labels(context, tx, each)) for each in tx.campaigns.aspects(context.campaign_id)}
     changed = stored = unusable = 0
@@ -83,11 +84,6 @@ def collect(
         if changed or stored:
             context.log(tx, "collected", submissions=changed, answers=stored, unusable=unusable)
     return Collected(changed, stored, unusable, open_places)
-
-
-def _rounds(context: Context, tx: Transaction) -> dict[str, int]:
-    last = tx.campaigns.get(context.name).round
-    return {hit.key: number for number in range(1, last + 1) for hit in tx.work.hits(context.campaign_id, round=number)}
 
 
 def _finished(context: Context, tx: Transaction) -> dict[tuple[str, str], str]:

@@ -83,7 +83,7 @@ def status(context: Context) -> Status:
         left = len(work_left(context, tx, plan.id, redundancy)) if plan else 0
         counted = {kind: tx.frames.count(cid, kind) for kind in ("predictions", "gold", "efforts")}
         answers = tx.work.answers(cid)
-        places = sum(open_places(context, tx).values())
+        places = sum(places for _, places in open_places(context, tx))
         current = plan is None or _is_current(context, tx, plan, counted["predictions"])
     unsent = sum(intent.state in {"planned", "sent"} for intent in intents)
     draft = Status(

@@ -12,7 +12,7 @@ from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
-    from hmc_crowd.store import Transaction
+    from hmc_crowd.store import HitRecord, Transaction
 
 __all__ = ["gold_work", "open_places", "work_left"]
 
@@ -41,21 +41,20 @@ def work_left(context: Context, tx: Transaction, plan_id: int, redundancy: int) 
     return _with_cost(context, tx, units[["item", "aspect", "needed"]])
 
 
-def open_places(context: Context, tx: Transaction) -> dict[str, int]:
-    """Return how many places of each open HIT nobody has handed in yet, by the HIT's key."""
+def open_places(context: Context, tx: Transaction) -> list[tuple[HitRecord, int]]:
+    """Return each open HIT with how many of its places nobody has handed in yet."""
     submissions = tx.work.submissions(context.campaign_id)
     taken = submissions[submissions["state"].isin(TAKEN)].groupby("hit_key").size()
     hits = tx.work.hits(context.campaign_id, state="open")
-    return {hit.key: max(0, hit.redundancy - int(taken.get(hit.key, 0))) for hit in hits}
+    return [(hit, max(0, hit.redundancy - int(taken.get(hit.key, 0)))) for hit in hits]
 
 
 def _still_coming(context: Context, tx: Transaction) -> pd.Series[int]:
     """Return how many answers are still to come for each item and aspect from HITs that are out."""
-    places = open_places(context, tx)
     coming: Counter[tuple[str, str]] = Counter()
-    for hit in tx.work.hits(context.campaign_id, state="open"):
+    for hit, places in open_places(context, tx):
         for each in hit.items:
-            coming[each.item, each.aspect] += places[hit.key]
+            coming[each.item, each.aspect] += places
     items, aspects = [item for item, _ in coming], [aspect for _, aspect in coming]
     index = pd.MultiIndex.from_arrays([items, aspects], names=["item", "aspect"])
     return pd.Series(list(coming.values()), index=index, dtype="int64")
