@@ -19,13 +19,22 @@ if TYPE_CHECKING:
 
     from hmc_crowd.io._where import Where
 
-__all__ = ["feature_column", "known_strings", "missing_cells", "number_column", "text_column", "whole_column"]
+__all__ = [
+    "feature_column",
+    "flag_column",
+    "known_strings",
+    "missing_cells",
+    "number_column",
+    "text_column",
+    "whole_column",
+]
 
 # Above this, floats skip integers: an id that went through a float may have become another id.
 _EXACT = 2.0**53
 _NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,17})")
 _SNIFFED = 100
+_FLAGS = {"": False, "0": False, "false": False, "no": False, "1": True, "true": True, "yes": True}
 
 
 def text_column(series: pd.Series[Any], name: str, where: Where, *, fill: str | None = None) -> pd.Series[Any]:
@@ -199,6 +208,25 @@ def whole_column(series: pd.Series[Any], name: str, where: Where) -> NDArray[np.
     if bad.any():
         raise FrameError(f"{where.name}: {name} must be whole numbers: {where.rows(bad, numbers)}; correct these rows")
     return numbers.astype(np.int64)
+
+
+def flag_column(series: pd.Series[Any], name: str, where: Where) -> NDArray[np.bool_]:
+    """Return yes or no for each row: booleans, 0 and 1, or true/false and yes/no as text; an empty cell is no.
+
+    Raises
+    ------
+    FrameError
+        A value is none of these.
+    """
+    texts = text_column(series, name, where, fill="").str.strip().str.lower()
+    flags = texts.map(_FLAGS)
+    bad = flags.isna().to_numpy()
+    if bad.any():
+        raise FrameError(
+            f"{where.name}: {name} must be true or false: {where.rows(bad, series.astype(object).to_numpy())}; "
+            "correct these rows"
+        )
+    return flags.to_numpy(dtype=np.bool_)
 
 
 def feature_column(series: pd.Series[Any], name: str, where: Where, *, untyped: bool) -> pd.Series[Any] | None:

@@ -70,6 +70,7 @@ def read_frame(
     assume_utc: bool = False,
     require_argmax: bool = True,
     allow_repeats: bool = False,
+    allow_empty_labels: bool = False,
 ) -> Loaded:
     """Read a table from a file or a frame and check it.
 
@@ -90,6 +91,8 @@ def read_frame(
         Refuse predictions whose label is not their most probable class.
     allow_repeats : bool, default False
         Take several answers of one worker to one item and aspect (a retest).
+    allow_empty_labels : bool, default False
+        Take answers without a label (abstentions): they come as missing values.
 
     Returns
     -------
@@ -115,7 +118,7 @@ def read_frame(
     hmc_crowd.errors.FrameError: predictions: confidence must be a number in [0, 1]: row 0 (1.5) (counted from 0);
     correct or drop these rows
     """
-    options = _options(labels, assume_utc, require_argmax, allow_repeats)
+    options = _options(labels, assume_utc, require_argmax, allow_repeats, allow_empty_labels)
     return next(_load(source, _kind(kind), name, options, rows=None))
 
 
@@ -129,6 +132,7 @@ def iter_frames(
     assume_utc: bool = False,
     require_argmax: bool = True,
     allow_repeats: bool = False,
+    allow_empty_labels: bool = False,
 ) -> Iterator[Loaded]:
     """Read a table in chunks, for files larger than memory; the same rules hold across chunks.
 
@@ -162,14 +166,21 @@ def iter_frames(
     """
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise InputError(f"rows is {rows!r}; give the rows of a chunk, at least 1")
-    options = _options(labels, assume_utc, require_argmax, allow_repeats)
+    options = _options(labels, assume_utc, require_argmax, allow_repeats, allow_empty_labels)
     return _load(source, _kind(kind), name, options, rows=rows)
 
 
-def _options(labels: Sequence[str] | None, assume_utc: bool, require_argmax: bool, allow_repeats: bool) -> Options:
+def _options(
+    labels: Sequence[str] | None,
+    assume_utc: bool,
+    require_argmax: bool,
+    allow_repeats: bool,
+    allow_empty_labels: bool,
+) -> Options:
     if isinstance(labels, str):
         raise InputError(f"labels is the text {labels!r}; give a list of labels")
-    return Options(None if labels is None else tuple(labels), assume_utc, require_argmax, allow_repeats)
+    known = None if labels is None else tuple(labels)
+    return Options(known, assume_utc, require_argmax, allow_repeats, allow_empty_labels)
 
 
 def _kind(kind: TableKind | str | None) -> TableKind | None:

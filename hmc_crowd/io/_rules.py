@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hmc_crowd.errors import FrameError
-from hmc_crowd.io._columns import feature_column, number_column, text_column, whole_column
+from hmc_crowd.io._columns import feature_column, flag_column, number_column, text_column, whole_column
 from hmc_crowd.io._times import time_column
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ class TableKind(StrEnum):
     """What a table is about; says which columns it must and may have.
 
     - ``items``: ``item``; ``group`` (default: the item), ``position`` in the group (whole, default: order of the rows,
-      from 1), ``text`` (default ""). Further numeric columns are features.
+      from 1), ``text`` (default ""); ``audience`` (who may see it: ``any`` where empty, ``in_house``, or the name of a
+      pool) and ``sensitive`` (true or false) may be there. Further numeric columns are features.
     - ``predictions``: ``item``, ``label``, ``confidence`` in [0, 1]; ``p_<label>`` columns sum to 1, and without
       ``confidence`` the largest is taken. ``aspect`` may be there.
     - ``gold``: ``item``, ``label``; ``aspect`` may be there.
@@ -70,6 +71,7 @@ class Options:
     assume_utc: bool = False
     require_argmax: bool = True
     allow_repeats: bool = False
+    allow_empty_labels: bool = False
 
 
 @dataclass
@@ -102,7 +104,12 @@ def check(raw: Raw, kind: TableKind, options: Options, seen: Seen) -> Checked:
 
     frame, where = raw.frame, raw.where
     _require(frame, _REQUIRED[kind], kind, where)
-    columns: dict[str, Any] = {name: text_column(frame[name], name, where) for name in _REQUIRED[kind]}
+    may_miss = "label" if kind is TableKind.ANSWERS and options.allow_empty_labels else None
+    columns: dict[str, Any] = {
+        name: text_column(frame[name], name, where, fill="" if name == may_miss else None) for name in _REQUIRED[kind]
+    }
+    if may_miss:
+        columns["label"] = columns["label"].mask(columns["label"].str.strip() == "", None)
     if kind is not TableKind.ITEMS and "aspect" in frame:
         columns["aspect"] = text_column(frame["aspect"], "aspect", where)
     features: tuple[str, ...] = ()
@@ -174,6 +181,11 @@ def _item_columns(frame: pd.DataFrame, columns: dict[str, Any], where: Where, se
         columns["position"] = np.ones(len(items), dtype=np.int64)
     text = frame["text"] if "text" in frame else frame["item"].map(lambda _: "")
     columns["text"] = text_column(text, "text", where, fill="")
+    if "audience" in frame:
+        audience = text_column(frame["audience"], "audience", where, fill="").str.strip()
+        columns["audience"] = audience.mask(audience == "", "any")
+    if "sensitive" in frame:
+        columns["sensitive"] = flag_column(frame["sensitive"], "sensitive", where)
 
 
 def _order_in_group(groups: pd.Series[Any], seen: Seen) -> NDArray[np.int64]:
@@ -214,7 +226,7 @@ def _answer_columns(frame: pd.DataFrame, columns: dict[str, Any], where: Where, 
 
 
 def _known_labels(labels: pd.Series[Any], known: tuple[str, ...], where: Where) -> None:
-    unknown = ~labels.isin(known).to_numpy()
+    unknown = (~labels.isin(known) & labels.notna()).to_numpy()
     if unknown.any():
         raise FrameError(
             f"{where.name}: label must be one of {', '.join(known)}: {where.rows(unknown, labels.to_numpy())}; "

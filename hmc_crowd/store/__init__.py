@@ -1,11 +1,13 @@
 """The store: everything a campaign knows, in SQLite or PostgreSQL, with Parquet artefacts for what has no hands on it.
 
 Start with `open_store`; inside ``with store.begin() as tx`` or ``with store.read() as tx`` the repositories are
-``tx.campaigns, frames, plans, work, budget, workers, labels, models, events``.
+``tx.campaigns, frames, plans, work, budget, payments, workers, labels, aggregations, models, events``.
 """
 
+from hmc_crowd.store._privacy import Person
 from hmc_crowd.store._store import Store, Transaction, open_store
 from hmc_crowd.store.records import (
+    AggregationRecord,
     AspectRecord,
     BudgetRecord,
     CampaignRecord,
@@ -14,11 +16,13 @@ from hmc_crowd.store.records import (
     HitRecord,
     IntentRecord,
     ModelRecord,
+    PaymentRecord,
     PlanRecord,
     SubmissionRecord,
 )
 
 __all__ = [
+    "AggregationRecord",
     "AspectRecord",
     "BudgetRecord",
     "CampaignRecord",
@@ -27,6 +31,8 @@ __all__ = [
     "HitRecord",
     "IntentRecord",
     "ModelRecord",
+    "PaymentRecord",
+    "Person",
     "PlanRecord",
     "Store",
     "SubmissionRecord",

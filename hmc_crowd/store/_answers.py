@@ -1,4 +1,4 @@
-"""What did people send back? Submissions with their clocks, and answers in bulk, each stored once."""
+"""What did people answer? Answers in bulk, each stored once; submissions come from `_submissions.py`."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ import sqlalchemy as sa
 from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.store._arrow import Column, bad_rows, read_frame, to_pandas
 from hmc_crowd.store._bulk import bulk_insert, fetch
-from hmc_crowd.store._session import Repository
-from hmc_crowd.store._tables import Answer, Gold, Hit, Submission
+from hmc_crowd.store._submissions import SubmissionRepository
+from hmc_crowd.store._tables import Answer, Gold, Submission
 from hmc_crowd.store._types import check_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     import pandas as pd
 
-    from hmc_crowd.store.records import SubmissionRecord
 
 __all__ = ["AnswerRepository"]
 
@@ -37,83 +36,27 @@ _ANSWERS = [
     Column("retest", "integer", default=0),
 ]
 _MODES = ("blind", "suggest")
-# A clock is what was measured: the first value stays, whatever a platform says later.
-_MEASURED = ("accepted_at", "submitted_at", "platform_elapsed_s", "page_elapsed_s", "active_s")
-_SUBMISSION_TYPES = {
-    "submission_id": pa.large_string(),
-    "platform": pa.large_string(),
-    "hit_key": pa.large_string(),
-    "worker": pa.large_string(),
-    "state": pa.large_string(),
-    "accepted_at": pa.timestamp("us", "UTC"),
-    "submitted_at": pa.timestamp("us", "UTC"),
-    "platform_elapsed_s": pa.float64(),
-    "page_elapsed_s": pa.float64(),
-    "active_s": pa.float64(),
-    "time_quality": pa.large_string(),
-    "round": pa.int64(),
-    "excluded": pa.large_string(),
-}
 
 
-class AnswerRepository(Repository):
-    """Submissions and answers; the first half of ``tx.work``."""
+class AnswerRepository(SubmissionRepository):
+    """Submissions and answers; a part of ``tx.work``."""
 
-    def put_submissions(self, campaign: int, round: int, submissions: Sequence[SubmissionRecord]) -> int:
-        """Insert submissions or bring their state up to date; return how many rows changed.
-
-        Times and clocks that are stored already are never overwritten; clocks that were missing are filled in.
-
-        Raises
-        ------
-        InputError
-            A submission belongs to a HIT that the campaign does not have.
-        """
-        if not submissions:
-            return 0
-        keys = sorted({each.hit_key for each in submissions})
-        query = sa.select(Hit.key).where(Hit.campaign_id == campaign, self._session.among(Hit.key, keys))
-        unknown = sorted(set(keys) - {row.key for row in self._session.rows(query)})
-        if unknown:
-            raise InputError(
-                f"submissions belong to HITs that the campaign does not have: {', '.join(unknown[:5])}; "
-                "add the HITs first"
-            )
-        names = [name for name in _SUBMISSION_TYPES if name not in {"round", "excluded"}]
-        rows = [
-            {name: getattr(each, name) for name in names} | {"campaign_id": campaign, "round": round}
-            for each in submissions
-        ]
-        for row in rows:
-            for name in ("submission_id", "platform", "worker"):
-                check_text(row[name], name=name)
-        return self._session.run(self._submission_upsert(), rows)
-
-    def _submission_upsert(self) -> Any:
-        table = Submission.table()
-        statement = self._session.insert(Submission)
-        new = statement.excluded
-        values: dict[str, Any] = {"state": new.state, "time_quality": new.time_quality}
-        values |= {name: sa.func.coalesce(table.c[name], new[name]) for name in _MEASURED}
-        changes = [table.c[name].is_distinct_from(value) for name, value in values.items()]
-        return statement.on_conflict_do_update(
-            index_elements=["platform", "submission_id"], set_=values, where=sa.or_(*changes)
+    def answer_counts(self, campaign: int, platform: str) -> dict[str, int]:
+        """Return how many answers each submission of a platform has; those without any are absent."""
+        query = (
+            sa.select(Submission.submission_id, sa.func.count().label("answers"))
+            .select_from(Answer.table().join(Submission.table(), Answer.submission == Submission.id))
+            .where(Submission.campaign_id == campaign, Submission.platform == platform)
+            .group_by(Submission.submission_id)
         )
+        return {row.submission_id: int(row.answers) for row in self._session.rows(query)}
 
-    def submissions(self, campaign: int, round: int | None = None) -> pd.DataFrame:
-        """Return submissions in the order in which they became known.
-
-        Returns
-        -------
-        pandas.DataFrame
-            ``submission_id, platform, hit_key, worker, state, accepted_at, submitted_at, platform_elapsed_s,
-            page_elapsed_s, active_s, time_quality, round, excluded`` (the reason, or missing).
-        """
-        table = Submission.table()
-        query = sa.select(*(table.c[name] for name in _SUBMISSION_TYPES)).where(Submission.campaign_id == campaign)
-        if round is not None:
-            query = query.where(Submission.round == round)
-        return to_pandas(fetch(self._session, query.order_by(Submission.id), _SUBMISSION_TYPES), ())
+    def answered_before(self, campaign: int, workers: Iterable[str], round: int) -> set[tuple[str, str, str]]:
+        """Return which (worker, item, aspect) these workers answered in rounds before this one."""
+        query = sa.select(Answer.worker, Answer.item, Answer.aspect).where(
+            Answer.campaign_id == campaign, Answer.round < round, self._session.among(Answer.worker, workers)
+        )
+        return {(row.worker, row.item, row.aspect) for row in self._session.rows(query)}
 
     def add_answers(self, campaign: int, round: int, frame: Any) -> int:
         """Insert answers in bulk; return how many were new.

@@ -85,7 +85,7 @@ class Artefacts:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._made: list[Path] = []
-        self._stale: list[tuple[str, set[str]]] = []
+        self._stale: list[tuple[str, set[str], float]] = []
 
     def write(self, table: Any, *, prefix: str, hashed: str) -> str:
         """Write a table under a name made of prefix and hash; return the name. The same content is written once."""
@@ -159,15 +159,18 @@ class Artefacts:
 
         return [str(each) for each in pq.read_schema(self.folder / name).names]
 
-    def replaced(self, prefix: str, *, keep: set[str]) -> None:
-        """Let files of this prefix go that no row names any more, once the transaction is saved and they are old."""
-        self._stale.append((prefix, keep))
+    def replaced(self, prefix: str, *, keep: set[str], at_once: bool = False) -> None:
+        """Let files of this prefix go that no row names any more, once the transaction is saved and they are old.
+
+        ``at_once`` does not wait until they are old: what they hold must not be read any more.
+        """
+        self._stale.append((prefix, keep, 0.0 if at_once else _GRACE_S))
 
     def done(self) -> None:
         """Clean up after the commit."""
-        for prefix, keep in self._stale:
+        for prefix, keep, grace in self._stale:
             for path in self.folder.glob(f"{prefix}-*.parquet"):
-                if path.name not in keep and path.stat().st_mtime < time.time() - _GRACE_S:
+                if path.name not in keep and path.stat().st_mtime <= time.time() - grace:
                     path.unlink(missing_ok=True)
 
     def undo(self) -> None:

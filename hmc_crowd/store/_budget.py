@@ -14,11 +14,11 @@ import sqlalchemy as sa
 from hmc_crowd._base.money import Money
 from hmc_crowd.errors import BudgetError, InputError, StateError
 from hmc_crowd.store._session import Repository
-from hmc_crowd.store._tables import Budget, BudgetEntry
+from hmc_crowd.store._tables import Budget, BudgetBlock, BudgetEntry
 from hmc_crowd.store._types import check_text
 from hmc_crowd.store.records import BudgetRecord
 
-__all__ = ["BudgetRepository"]
+__all__ = ["BudgetRepository", "require_amount"]
 
 _MOST = 2**63 - 1
 
@@ -50,8 +50,8 @@ class BudgetRepository(Repository):
             An amount is negative or no integer, or the currency differs from the campaign's.
         """
         check_text(key, name="key")
-        _amount(amount_minor, currency, "amount_minor")
-        _amount(limit_minor, currency, "limit_minor")
+        require_amount(amount_minor, currency, "amount_minor")
+        require_amount(limit_minor, currency, "limit_minor")
         self._open(campaign, currency)
         entry = self._entry(campaign, key)
         if entry is not None and entry.state != "released":
@@ -83,7 +83,7 @@ class BudgetRepository(Repository):
         StateError
             Nothing is reserved under the key, or it was settled with another amount or released.
         """
-        _amount(amount_minor, "XXX", "amount_minor")
+        require_amount(amount_minor, "XXX", "amount_minor")
         entry = self._reserved_entry(campaign, key)
         if entry.state == "settled" and entry.settled_minor == amount_minor:
             return
@@ -117,12 +117,59 @@ class BudgetRepository(Repository):
         self._move(campaign, reserved=-entry.amount_minor, settled=0, released=entry.amount_minor)
         self._set_entry(campaign, key, state="released", updated_at=self._session.now())
 
+    def correct(self, campaign: int, key: str, amount_minor: int) -> None:
+        """Lower what a settled purpose cost, as after a rejection; the difference is free. Again, it changes nothing.
+
+        Raises
+        ------
+        BudgetError
+            The new amount is higher.
+        StateError
+            Nothing is settled under the key.
+        """
+        require_amount(amount_minor, "XXX", "amount_minor")
+        entry = self._reserved_entry(campaign, key)
+        if entry.state != "settled":
+            raise StateError(f"{key!r} is {entry.state}, not settled; only what was spent can be corrected")
+        less = entry.settled_minor - amount_minor
+        if less < 0:
+            raise BudgetError(
+                f"{key!r} cost {entry.settled_minor} minor units, a correction to {amount_minor} would raise it; "
+                "reserve the difference under its own key"
+            )
+        if less:
+            self._move(campaign, reserved=0, settled=-less, released=less)
+            self._set_entry(campaign, key, settled_minor=amount_minor, updated_at=self._session.now())
+
     def totals(self, campaign: int) -> BudgetRecord:
-        """Return what is reserved, settled and released so far."""
+        """Return what is reserved, settled and released so far; what was spent from open blocks counts as settled."""
         row = self._session.one(sa.select(*Budget.table().c).where(Budget.campaign_id == campaign))
         if row is None:
             return BudgetRecord(0, 0, 0, None)
-        return BudgetRecord(row.reserved_minor, row.settled_minor, row.released_minor, row.currency)
+        spent = sa.select(sa.func.coalesce(sa.func.sum(BudgetBlock.spent_minor), 0))
+        spent = spent.where(BudgetBlock.campaign_id == campaign)
+        out = int(self._session.connection.execute(spent).scalar_one())
+        return BudgetRecord(row.reserved_minor - out, row.settled_minor + out, row.released_minor, row.currency)
+
+    def purpose(self, campaign: int, key: str) -> tuple[str, int, int] | None:
+        """Return state, reserved and settled amount of one purpose; None where nothing was ever reserved for it."""
+        row = self._entry(campaign, key)
+        return None if row is None else (row.state, row.amount_minor, row.settled_minor)
+
+    def gap(self, campaign: int) -> int:
+        """Return by how much the totals differ from the sum of purposes and open blocks: 0 in a sound ledger."""
+        table = BudgetEntry.table()
+        of = {
+            state: sa.select(sa.func.coalesce(sa.func.sum(column), 0))
+            .where(table.c.campaign_id == campaign, table.c.state == state)
+            .scalar_subquery()
+            for state, column in (("reserved", table.c.amount_minor), ("settled", table.c.settled_minor))
+        }
+        rest = sa.select(sa.func.coalesce(sa.func.sum(BudgetBlock.granted_minor - BudgetBlock.spent_minor), 0))
+        rest = rest.where(BudgetBlock.campaign_id == campaign)
+        row = self._session.connection.execute(sa.select(of["reserved"], of["settled"], rest.scalar_subquery())).one()
+        totals = self.totals(campaign)
+        return abs(totals.reserved_minor - int(row[0]) - int(row[2])) + abs(totals.settled_minor - int(row[1]))
 
     def _open(self, campaign: int, currency: str) -> None:
         """Make the campaign's row if it is missing and lock it, so that one key is not reserved twice at once."""
@@ -182,7 +229,8 @@ class BudgetRepository(Repository):
         self._session.run(sa.update(BudgetEntry.table()).where(*which).values(**values))
 
 
-def _amount(minor: int, currency: str, name: str) -> None:
-    if isinstance(minor, bool) or not isinstance(minor, int) or not 0 <= minor <= _MOST:
-        raise InputError(f"{name} is {minor!r}; give minor units (cents) as an integer, 0 or more")
+def require_amount(minor: int, currency: str, name: str, *, least: int = 0) -> None:
+    """Refuse what is no amount of minor units, or no currency."""
+    if isinstance(minor, bool) or not isinstance(minor, int) or not least <= minor <= _MOST:
+        raise InputError(f"{name} is {minor!r}; give minor units (cents) as an integer, {least} or more")
     Money(minor, currency)

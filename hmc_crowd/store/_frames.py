@@ -18,7 +18,7 @@ from hmc_crowd.store._arrow import Column, bad_rows, column_names, expand, read_
 from hmc_crowd.store._bulk import bulk_insert, fetch
 from hmc_crowd.store._frames_large import LargeFrames
 from hmc_crowd.store._session import Repository
-from hmc_crowd.store._tables import Aspect, Base, Campaign, Effort, Gold, Item, Prediction
+from hmc_crowd.store._tables import Aspect, Base, Campaign, Effort, Gold, Item, ItemBatch, Prediction
 from hmc_crowd.store._types import check_text
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ COLUMNS: dict[str, list[Column]] = {
         Column("text", "text", required=True),
         Column("audience", "text", default="any"),
         Column("features", "dict", spread="f_"),
+        Column("sensitive", "flag", default=False),
+        Column("erased_at", "time"),
     ],
     "predictions": [
         _ASPECT,
@@ -59,6 +61,8 @@ COLUMNS: dict[str, list[Column]] = {
     ],
     "gold": [_ASPECT, _ITEM, Column("label", "text", required=True)],
 }
+# Which text was erased is known here, never told by who adds items.
+_GIVEN = [each for each in COLUMNS["items"] if each.name != "erased_at"]
 _MODELS: dict[str, type[Base]] = {"items": Item, "predictions": Prediction, "efforts": Effort, "gold": Gold}
 
 
@@ -78,8 +82,9 @@ class FrameRepository(Repository):
             Its id.
         frame : pandas.DataFrame or pyarrow.Table
             Columns ``item`` (text, unique, at most 800 bytes) and ``text``; optional ``group`` (default: the item is a
-            group of its own), ``position`` (default 0), ``audience`` (default "any"), and features as a column
-            ``features`` of dicts or as columns ``f_<name>``. Give a large frame as columns and, best, as Arrow.
+            group of its own), ``position`` (default 0), ``audience`` ("any", the default, "in_house" or a pool's name),
+            ``sensitive`` (default False), and features as a column ``features`` of dicts or as columns ``f_<name>``.
+            Give a large frame as columns and, best, as Arrow.
 
         Raises
         ------
@@ -90,7 +95,8 @@ class FrameRepository(Repository):
         """
         held, large = self._size(campaign), self._large.holds(campaign)
         goes_large = large or held + len(frame) > self._session.large
-        table = read_frame(frame, COLUMNS["items"], name="items", wide=goes_large)
+        table = read_frame(frame, _GIVEN, name="items", wide=goes_large)
+        table = table.append_column("erased_at", pa.nulls(len(table), pa.timestamp("us", "UTC")))
         if table["group"].null_count:
             table = table.set_column(1, "group", pc.coalesce(table["group"], table["item"]))
         _refuse_repeated(table["item"], "items", DuplicateError)
@@ -99,6 +105,9 @@ class FrameRepository(Repository):
             sa.update(Campaign.table()).where(Campaign.id == campaign).values(items=Campaign.items + len(table))
         )
         self._refuse_stored(campaign, table["item"], held)
+        if len(table):
+            batch = {"first_seq": held, "length": len(table), "added_at": self._session.now()}
+            self._session.run(sa.insert(ItemBatch.table()), {"campaign_id": campaign} | batch)
         if goes_large:
             if held and not large:
                 self._move_out(campaign)

@@ -21,6 +21,7 @@ from hmc_crowd.store._tables import Artefact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import datetime
 
     from hmc_crowd.store._session import Session
 
@@ -28,6 +29,8 @@ __all__ = ["LargeFrames"]
 
 # The column of each kind that a stored row always has: where it is null, there is no row.
 _MARK = {"predictions": "label", "efforts": "seconds"}
+# What parts written before 0002 lack.
+_LATER = {"sensitive": pa.scalar(False), "erased_at": pa.scalar(None, pa.timestamp("us", "UTC"))}
 
 
 class LargeFrames:
@@ -79,6 +82,26 @@ class LargeFrames:
             return
         for name in pc.unique(table["aspect"]).to_pylist():
             self.put(campaign, kind, name, table.filter(pc.equal(table["aspect"], name)))
+
+    def erase_texts(self, campaign: int, items: Any, *, marker: str, at: datetime) -> int:
+        """Write parts anew in which the marker stands for the items' texts; the old files go at once."""
+        erased = 0
+        for part, row in enumerate(self._rows(campaign, "items")):
+            table = self._session.artefacts.read(row.path, hashed=row.content_hash)
+            kind = _LATER["erased_at"].type
+            before = table["erased_at"] if "erased_at" in table.column_names else pa.nulls(len(table), kind)
+            chosen = pc.and_(pc.is_in(table["item"], items), pc.is_null(before))
+            count = int(pc.sum(chosen).as_py() or 0)
+            if not count:
+                continue
+            texts = pc.if_else(chosen, pa.scalar(marker, table["text"].type), table["text"])
+            moments = pc.if_else(chosen, pa.scalar(at, kind), before)
+            table = table.set_column(table.column_names.index("text"), "text", texts)
+            table = table.drop_columns([name for name in ("erased_at",) if name in table.column_names])
+            table = table.append_column("erased_at", moments)
+            self._save(campaign, "items", "", part, table, present=len(table), at_once=True)
+            erased += count
+        return erased
 
     def places(self, campaign: int, items: Any) -> Any:
         """Return each item's place, null where it is unknown."""
@@ -138,7 +161,13 @@ class LargeFrames:
             self._session.artefacts.read(row.path, hashed=row.content_hash, columns=columns)
             for row in self._rows(campaign, "items")
         ]
-        return pa.concat_tables(parts, promote_options="default")
+        table = pa.concat_tables(parts, promote_options="default")
+        for name, default in _LATER.items():
+            if name in columns:
+                old = pa.nulls(len(table), default.type) if name not in table.column_names else table[name]
+                filled = old if not default.is_valid else pc.fill_null(old, default)
+                table = table.drop_columns([name] if name in table.column_names else []).append_column(name, filled)
+        return table
 
     def _rows(self, campaign: int, kind: str, aspect: str | None = None) -> list[Any]:
         query = sa.select(*Artefact.table().c).where(Artefact.campaign_id == campaign, Artefact.kind == kind)
@@ -146,7 +175,9 @@ class LargeFrames:
             query = query.where(Artefact.aspect == aspect)
         return self._session.rows(query.order_by(Artefact.aspect, Artefact.part))
 
-    def _save(self, campaign: int, kind: str, aspect: str, part: int, table: Any, *, present: int) -> None:
+    def _save(
+        self, campaign: int, kind: str, aspect: str, part: int, table: Any, *, present: int, at_once: bool = False
+    ) -> None:
         hashed = content_hash(table)
         # An aspect may be any text; its hash makes a file name everywhere.
         mark = hashlib.sha256(aspect.encode()).hexdigest()[:8] if aspect else "all"
@@ -167,7 +198,7 @@ class LargeFrames:
         statement = self._session.insert(Artefact).values(row)
         values = {each: statement.excluded[each] for each in row if each not in keys}
         self._session.run(statement.on_conflict_do_update(index_elements=keys, set_=values))
-        self._session.artefacts.replaced(prefix, keep={name})
+        self._session.artefacts.replaced(prefix, keep={name}, at_once=at_once)
 
 
 def _physical(columns: Sequence[str]) -> list[str]:

@@ -39,6 +39,11 @@ class Session:
         """Return the present moment."""
         return self._clock.now()
 
+    def erase_for_good(self) -> None:
+        """Overwrite what this transaction deletes or changes, where the database would leave it lying in its file."""
+        if self.is_sqlite:
+            self.connection.exec_driver_sql("PRAGMA secure_delete = ON")
+
     def insert(self, model: type[Base]) -> Any:
         """Return the database's own INSERT, which knows ON CONFLICT; both spell it the same."""
         return sqlite.insert(model.table()) if self.is_sqlite else postgresql.insert(model.table())

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from hmc_crowd._base.clock import Clock, SystemClock
 from hmc_crowd.errors import StoreError
+from hmc_crowd.store._aggregations import AggregationRepository
 from hmc_crowd.store._artefacts import Artefacts
-from hmc_crowd.store._budget import BudgetRepository
+from hmc_crowd.store._blocks import BlockRepository
 from hmc_crowd.store._campaigns import CampaignRepository
 from hmc_crowd.store._engine import Address, make_engine, parse_url, require_sqlite_file
 from hmc_crowd.store._events import EventRepository
@@ -22,7 +23,10 @@ from hmc_crowd.store._frames import FrameRepository
 from hmc_crowd.store._labels import LabelRepository
 from hmc_crowd.store._migrate import is_new, migrate, require_current
 from hmc_crowd.store._models import ModelRepository
+from hmc_crowd.store._payments import PaymentRepository
 from hmc_crowd.store._plans import PlanRepository
+from hmc_crowd.store._privacy import PrivacyRepository
+from hmc_crowd.store._retention import RetentionRepository
 from hmc_crowd.store._session import Session
 from hmc_crowd.store._translate import translated
 from hmc_crowd.store._work import WorkRepository
@@ -48,9 +52,13 @@ class Transaction:
     frames : FrameRepository
     plans : PlanRepository
     work : WorkRepository
-    budget : BudgetRepository
+    budget : BlockRepository
+    payments : PaymentRepository
     workers : WorkerRepository
+    privacy : PrivacyRepository
+    retention : RetentionRepository
     labels : LabelRepository
+    aggregations : AggregationRepository
     models : ModelRepository
     events : EventRepository
     """
@@ -60,9 +68,13 @@ class Transaction:
         self.frames = FrameRepository(session)
         self.plans = PlanRepository(session)
         self.work = WorkRepository(session)
-        self.budget = BudgetRepository(session)
+        self.budget = BlockRepository(session)
+        self.payments = PaymentRepository(session)
         self.workers = WorkerRepository(session)
+        self.privacy = PrivacyRepository(session)
+        self.retention = RetentionRepository(session)
         self.labels = LabelRepository(session)
+        self.aggregations = AggregationRepository(session)
         self.models = ModelRepository(session)
         self.events = EventRepository(session)
 
@@ -132,6 +144,18 @@ class Store:
                 connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
             with connection.begin():
                 yield connection
+
+    def flush_log(self) -> None:
+        """Empty SQLite's write-ahead log, in which what was erased may still stand.
+
+        It waits for nobody: while another process reads, the log is emptied by the next one that can. PostgreSQL frees
+        erased rows at its own next VACUUM.
+        """
+        if self.is_sqlite:
+            with translated(self._address.shown), self._engine.connect() as connection:
+                raw = connection.connection.driver_connection
+                if raw is not None:
+                    raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
         """Close every connection; the store cannot be used afterwards."""

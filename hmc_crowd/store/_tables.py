@@ -8,11 +8,24 @@ bulk row, so that frames come back in that order without a join.
 
 from __future__ import annotations
 
+from hmc_crowd.store._tables_aggregate import Aggregation, WorkerCount, WorkerQuality
 from hmc_crowd.store._tables_base import Base
-from hmc_crowd.store._tables_frames import Artefact, Aspect, Campaign, Effort, Gold, Item, Plan, PlanItem, Prediction
+from hmc_crowd.store._tables_frames import (
+    Artefact,
+    Aspect,
+    Campaign,
+    Effort,
+    Gold,
+    Item,
+    ItemBatch,
+    Plan,
+    PlanItem,
+    Prediction,
+)
 from hmc_crowd.store._tables_work import (
     Answer,
     Budget,
+    BudgetBlock,
     BudgetEntry,
     Certificate,
     Event,
@@ -21,18 +34,22 @@ from hmc_crowd.store._tables_work import (
     HitItem,
     Intent,
     Label,
+    Lane,
     Model,
+    Payment,
     Submission,
     WorkerIdentity,
     WorkerScore,
 )
 
 __all__ = [
+    "Aggregation",
     "Answer",
     "Artefact",
     "Aspect",
     "Base",
     "Budget",
+    "BudgetBlock",
     "BudgetEntry",
     "Campaign",
     "Certificate",
@@ -44,12 +61,17 @@ __all__ = [
     "HitItem",
     "Intent",
     "Item",
+    "ItemBatch",
     "Label",
+    "Lane",
     "Model",
+    "Payment",
     "Plan",
     "PlanItem",
     "Prediction",
     "Submission",
+    "WorkerCount",
     "WorkerIdentity",
+    "WorkerQuality",
     "WorkerScore",
 ]

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from hmc_crowd.store._tables_base import Base, campaign_key
 from hmc_crowd.store._types import Json
 
-__all__ = ["Artefact", "Aspect", "Campaign", "Effort", "Gold", "Item", "Plan", "PlanItem", "Prediction"]
+__all__ = ["Artefact", "Aspect", "Campaign", "Effort", "Gold", "Item", "ItemBatch", "Plan", "PlanItem", "Prediction"]
 
 
 class Campaign(Base):
@@ -69,6 +69,18 @@ class Item(Base):
     text: Mapped[str]
     audience: Mapped[str]
     features: Mapped[dict[str, Any] | None] = mapped_column(Json())
+    sensitive: Mapped[bool] = mapped_column(server_default=sa.false())
+    erased_at: Mapped[datetime | None]
+
+
+class ItemBatch(Base):
+    """When which places of a campaign's items were added: how old a text is, without a time on every row."""
+
+    __tablename__ = "item_batch"
+    campaign_id: Mapped[int] = campaign_key(primary_key=True)
+    first_seq: Mapped[int] = mapped_column(sa.BigInteger, primary_key=True, autoincrement=False)
+    length: Mapped[int] = mapped_column(sa.BigInteger)
+    added_at: Mapped[datetime]
 
 
 class Prediction(Base):

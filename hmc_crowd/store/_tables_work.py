@@ -14,6 +14,7 @@ from hmc_crowd.store._types import Json
 __all__ = [
     "Answer",
     "Budget",
+    "BudgetBlock",
     "BudgetEntry",
     "Certificate",
     "Event",
@@ -22,7 +23,9 @@ __all__ = [
     "HitItem",
     "Intent",
     "Label",
+    "Lane",
     "Model",
+    "Payment",
     "Submission",
     "WorkerIdentity",
     "WorkerScore",
@@ -47,6 +50,7 @@ class Hit(Base):
     platform: Mapped[str | None]
     platform_hit_id: Mapped[str | None]
     salvaged_from: Mapped[str | None]
+    order_key: Mapped[str | None]
 
 
 class HitItem(Base):
@@ -75,6 +79,40 @@ class Intent(Base):
     result: Mapped[dict[str, Any] | None] = mapped_column(Json())
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
+    lane: Mapped[str] = mapped_column(server_default="")
+    payload: Mapped[dict[str, Any] | None] = mapped_column(Json())
+    attempts: Mapped[int] = mapped_column(server_default="0")
+    sent_at: Mapped[datetime | None]
+    not_before: Mapped[datetime | None]
+    lease_owner: Mapped[str | None]
+    lease_until: Mapped[datetime | None]
+
+
+class Lane(Base):
+    """Who may work where only one at a time may, such as on an account's money."""
+
+    __tablename__ = "lane"
+    name: Mapped[str] = mapped_column(primary_key=True)
+    owner: Mapped[str]
+    until: Mapped[datetime]
+
+
+class Payment(Base):
+    """A bonus; its key says that nobody is paid twice for one reason."""
+
+    __tablename__ = "payment"
+    __table_args__ = (sa.Index(None, "campaign_id", "state"),)
+    platform: Mapped[str] = mapped_column(primary_key=True)
+    submission_id: Mapped[str] = mapped_column(primary_key=True)
+    reason_code: Mapped[str] = mapped_column(primary_key=True)
+    campaign_id: Mapped[int] = campaign_key()
+    amount_minor: Mapped[int] = money()
+    fee_minor: Mapped[int] = money()
+    currency: Mapped[str]
+    intent_key: Mapped[str | None]
+    state: Mapped[str]
+    at: Mapped[datetime]
+    by: Mapped[str]
 
 
 class Submission(Base):
@@ -97,6 +135,10 @@ class Submission(Base):
     active_s: Mapped[float | None]
     time_quality: Mapped[str]
     excluded: Mapped[str | None]
+    timing_version: Mapped[str | None]
+    reviewed_by: Mapped[str | None]
+    reviewed_at: Mapped[datetime | None]
+    review: Mapped[str | None]
 
 
 class Answer(Base):
@@ -146,6 +188,17 @@ class BudgetEntry(Base):
     updated_at: Mapped[datetime]
 
 
+class BudgetBlock(Base):
+    """Money that one writer holds to spend alone; in the campaign's total it is reserved."""
+
+    __tablename__ = "budget_block"
+    campaign_id: Mapped[int] = campaign_key(primary_key=True)
+    owner: Mapped[str] = mapped_column(primary_key=True)
+    granted_minor: Mapped[int] = money()
+    spent_minor: Mapped[int] = money()
+    until: Mapped[datetime]
+
+
 class WorkerIdentity(Base):
     """Raw worker ids: the only place of them."""
 
@@ -154,6 +207,7 @@ class WorkerIdentity(Base):
     platform: Mapped[str] = mapped_column(primary_key=True)
     raw_id: Mapped[str] = mapped_column(primary_key=True)
     worker: Mapped[str]
+    seen_at: Mapped[datetime | None]
 
 
 class WorkerScore(Base):

@@ -1,4 +1,4 @@
-"""What was asked of people? HITs and the intents behind them; submissions and answers come from `_answers.py`."""
+"""What was asked of people? HITs; intents come from `_intents.py`, submissions and answers from `_answers.py`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import sqlalchemy as sa
 
-from hmc_crowd._base.clock import as_utc
-from hmc_crowd.errors import DuplicateError, InputError, StateError
+from hmc_crowd.errors import DuplicateError, InputError
 from hmc_crowd.store._answers import AnswerRepository
 from hmc_crowd.store._bulk import bulk_insert
-from hmc_crowd.store._tables import Hit, HitItem, Intent
+from hmc_crowd.store._intents import IntentRepository
+from hmc_crowd.store._tables import Hit, HitItem
 from hmc_crowd.store._types import check_text
-from hmc_crowd.store.records import HitItemRecord, HitRecord, IntentRecord
+from hmc_crowd.store.records import HitItemRecord, HitRecord
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["WorkRepository"]
 
 
-class WorkRepository(AnswerRepository):
+class WorkRepository(IntentRepository, AnswerRepository):
     """HITs, intents, submissions and answers of a campaign."""
 
     def add_hits(self, campaign: int, round: int, hits: Sequence[HitRecord]) -> int:
@@ -92,57 +92,30 @@ class WorkRepository(AnswerRepository):
                 platform_hit_id=row.platform_hit_id,
                 salvaged_from=row.salvaged_from,
                 round=row.round,
+                order_key=row.order_key,
             )
             for row in rows
         ]
 
-    def set_hit(self, key: str, *, state: str, platform: str | None = None, platform_hit_id: str | None = None) -> None:
-        """Move a HIT to a state; where it is published is set once given and never taken away."""
+    def set_hit(
+        self,
+        key: str,
+        *,
+        state: str,
+        platform: str | None = None,
+        platform_hit_id: str | None = None,
+        redundancy: int | None = None,
+    ) -> None:
+        """Move a HIT to a state; where it is published, and how many may take it, is changed where given."""
         values: dict[str, Any] = {"state": state}
+        if redundancy is not None:
+            values["redundancy"] = redundancy
         if platform is not None:
             values["platform"] = platform
         if platform_hit_id is not None:
             values["platform_hit_id"] = platform_hit_id
         if not self._session.run(sa.update(Hit.table()).where(Hit.key == key).values(**values)):
             raise InputError(f"no HIT has the key {key!r}; add it first")
-
-    def add_intent(self, intent: IntentRecord) -> IntentRecord:
-        """Write down an outside effect before it is tried; the same intent again gives the stored one, state and all.
-
-        Raises
-        ------
-        DuplicateError
-            The key belongs to an intent with another payload.
-        """
-        row = {column.name: getattr(intent, column.name) for column in Intent.table().c}
-        row["created_at"] = as_utc(intent.created_at, name="created_at")
-        row["updated_at"] = as_utc(intent.updated_at, name="updated_at")
-        self._session.run(self._session.insert(Intent).values(row).on_conflict_do_nothing())
-        stored = self._intents(Intent.key == intent.key)[0]
-        if (stored.campaign_id, stored.payload_hash) != (intent.campaign_id, intent.payload_hash):
-            raise DuplicateError(
-                f"intent {intent.key!r} exists already with another payload; keys must follow from the content"
-            )
-        return stored
-
-    def set_intent(self, key: str, state: str, result: dict[str, Any] | None = None) -> None:
-        """Move an intent to a state, with the outcome; None keeps the outcome it has."""
-        values: dict[str, Any] = {"state": state, "updated_at": self._session.now()}
-        if result is not None:
-            values["result"] = result
-        if not self._session.run(sa.update(Intent.table()).where(Intent.key == key).values(**values)):
-            raise StateError(f"no intent has the key {key!r}; write it down before the effect")
-
-    def intents(self, campaign: int, state: str | None = None) -> list[IntentRecord]:
-        """Return a campaign's intents, oldest first."""
-        which = [Intent.campaign_id == campaign]
-        if state is not None:
-            which.append(Intent.state == state)
-        return self._intents(*which)
-
-    def _intents(self, *which: Any) -> list[IntentRecord]:
-        query = sa.select(*Intent.table().c).where(*which).order_by(Intent.created_at, Intent.key)
-        return [IntentRecord(**row._mapping) for row in self._session.rows(query)]
 
     def _items_of(self, keys: list[str]) -> dict[str, list[HitItemRecord]]:
         found: dict[str, list[HitItemRecord]] = {key: [] for key in keys}

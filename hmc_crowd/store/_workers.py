@@ -72,6 +72,7 @@ class WorkerRepository(Repository):
                 "platform": check_text(platform, name="platform"),
                 "raw_id": raw,
                 "worker": check_text(pseudonyms[raw], name="pseudonyms"),
+                "seen_at": self._session.now(),
             }
             for raw in wanted
             if raw not in known

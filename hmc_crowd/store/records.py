@@ -17,6 +17,7 @@ __all__ = [
     "HitRecord",
     "IntentRecord",
     "ModelRecord",
+    "PaymentRecord",
     "PlanRecord",
     "SubmissionRecord",
 ]
@@ -75,7 +76,8 @@ class HitItemRecord:
 class HitRecord:
     """A bundle as planned and published; ``key`` is its natural key, ``salvaged_from`` the key of the HIT it repairs.
 
-    ``round`` is filled on reading; the round that counts on writing is the argument of ``add_hits``.
+    ``round`` is filled on reading; the round that counts on writing is the argument of ``add_hits``. HITs with one
+    ``order_key`` are recruited together: a worker who arrives gets one of them.
     """
 
     key: str
@@ -90,11 +92,17 @@ class HitRecord:
     platform_hit_id: str | None = None
     salvaged_from: str | None = None
     round: int | None = None
+    order_key: str | None = None
 
 
 @dataclass(frozen=True)
 class IntentRecord:
-    """An outside effect, written down before the call and again after it."""
+    """An outside effect, written down before the call and again after it.
+
+    ``state`` is planned, sent, done, needs_human or cancelled. Whoever works on it holds the lease
+    (``lease_owner, lease_until``); ``sent_at`` is the moment of the first try and ``attempts`` their number;
+    ``not_before`` puts the next try off; intents of one ``lane`` go one at a time.
+    """
 
     key: str
     campaign_id: int
@@ -106,6 +114,13 @@ class IntentRecord:
     updated_at: datetime
     state: str = "planned"
     result: dict[str, Any] | None = None
+    lane: str = ""
+    payload: dict[str, Any] | None = None
+    attempts: int = 0
+    sent_at: datetime | None = None
+    not_before: datetime | None = None
+    lease_owner: str | None = None
+    lease_until: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -123,6 +138,26 @@ class SubmissionRecord:
     page_elapsed_s: float | None = None
     active_s: float | None = None
     time_quality: str = "ok"
+    timing_version: str | None = None
+
+
+@dataclass(frozen=True)
+class PaymentRecord:
+    """A bonus to the worker of a submission; at most one per submission and reason.
+
+    ``state`` is planned, paid, needs_human or cancelled; ``by`` is who asked for it.
+    """
+
+    platform: str
+    submission_id: str
+    reason_code: str
+    amount_minor: int
+    fee_minor: int
+    currency: str
+    intent_key: str | None
+    state: str
+    at: datetime
+    by: str
 
 
 @dataclass(frozen=True)
@@ -146,6 +181,23 @@ class ModelRecord:
     created_at: datetime
     active: bool = True
     blob: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True)
+class AggregationRecord:
+    """How an aspect's answers were aggregated last.
+
+    ``class_share`` is the share of each label and ``prior`` the strength of the prior, where the method has worker
+    tables (Dawid-Skene); both are None otherwise. ``answers`` counts those that took part.
+    """
+
+    aspect: str
+    method: str
+    labels: tuple[str, ...]
+    class_share: tuple[float, ...] | None
+    prior: float | None
+    answers: int
+    at: datetime
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,24 @@ def test_columns_that_are_missing_get_their_stand_in(form: str, make_source: Cal
     assert frame.to_dict("list") == {"item": ["a", "b"], "group": ["a", "b"], "position": [1, 1], "text": ["", ""]}
 
 
+def test_audience_and_sensitive_are_no_features(form: str, make_source: Callable[..., Any]) -> None:
+    rows = [
+        {"item": "a", "audience": "in_house", "sensitive": 1, "words": 3},
+        {"item": "b", "audience": " ", "sensitive": 0, "words": 4},
+    ]
+    loaded = read_frame(make_source(form, rows), kind="items")
+    assert loaded.frame["audience"].tolist() == ["in_house", "any"]
+    assert loaded.frame["sensitive"].tolist() == [True, False]
+    assert loaded.features == ("words",)
+
+
+def test_flags_are_read_in_every_spelling_and_others_refused() -> None:
+    rows = [{"item": str(at), "sensitive": flag} for at, flag in enumerate(["TRUE", "no", "", None, "Yes", "0"])]
+    assert read_frame(rows, kind="items").frame["sensitive"].tolist() == [True, False, False, False, True, False]
+    with pytest.raises(FrameError, match=r"sensitive must be true or false: row 1 \('perhaps'\)"):
+        read_frame([{"item": "a", "sensitive": "1"}, {"item": "b", "sensitive": "perhaps"}], kind="items")
+
+
 def test_position_is_the_order_in_the_group(form: str, make_source: Callable[..., Any]) -> None:
     rows = [{"item": f"i{n}", "group": group} for n, group in enumerate("abaab")]
     # a, b, a, a, b: first a, first b, second a, third a, second b

@@ -61,7 +61,9 @@ def predictions(*names: str, confidence: float = 0.5, **more: object) -> pd.Data
 def test_items_come_back_in_order_with_defaults_filled(box: Store, filled: int) -> None:
     with box.read() as tx:
         found = tx.frames.read(filled, "items")
-    pd.testing.assert_frame_equal(found, some(*NAMES).assign(audience="any")[list(found)], check_dtype=False)
+    pd.testing.assert_frame_equal(
+        found, some(*NAMES).assign(audience="any", sensitive=False, erased_at=pd.NaT)[list(found)], check_dtype=False
+    )
 
 
 def test_a_group_that_is_missing_is_the_item_itself(box: Store, filled: int) -> None:
