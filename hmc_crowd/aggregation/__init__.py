@@ -10,7 +10,7 @@ What is the truth when workers disagree, and how sure are we?
 
 from __future__ import annotations
 
-from hmc_crowd.aggregation._aggregate import aggregate
+from hmc_crowd.aggregation._aggregate import METHODS, aggregate, aggregator, method_name
 from hmc_crowd.aggregation._bayes import BWA, EBCC, IBCC
 from hmc_crowd.aggregation._calibrate import CalibratedPosterior, Calibration, calibrate
 from hmc_crowd.aggregation._choose import Choice, choose, regret_curve
@@ -41,6 +41,7 @@ __all__ = [
     "GLAD",
     "IBCC",
     "MACE",
+    "METHODS",
     "AggregateResult",
     "Aggregator",
     "AnswerCounts",
@@ -62,9 +63,11 @@ __all__ = [
     "WorkerHistory",
     "aggregate",
     "aggregate_with_crowdkit",
+    "aggregator",
     "calibrate",
     "certify_stopping",
     "choose",
+    "method_name",
     "regret_curve",
     "soft_labels",
     "spammer_score",

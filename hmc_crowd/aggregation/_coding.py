@@ -96,7 +96,8 @@ def _ranked_text(arrow: Any, dtype: Any) -> tuple[NDArray[np.int32], pd.Index[An
     codes = np.empty(len(encoded), dtype=np.int32)
     low = 0
     for chunk in encoded.chunks:
-        np.take(rank, chunk.indices.to_numpy(), out=codes[low : low + len(chunk)])
+        # "clip" where nothing can be out of range: the default mode would write to a buffer first.
+        np.take(rank, chunk.indices.to_numpy(), out=codes[low : low + len(chunk)], mode="clip")
         low += len(chunk)
     return codes, names
 

@@ -15,7 +15,8 @@ Source: Dawid and Skene (1979), "Maximum Likelihood Estimation of Observer Error
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -25,7 +26,7 @@ from hmc_crowd.aggregation._base import CategoricalAggregator, require_room, wor
 from hmc_crowd.aggregation._em import EmFit, Progress, Sums, Tables, expectation_maximisation
 from hmc_crowd.aggregation._engine import Engine, EngineName, engine_of, moments_of
 from hmc_crowd.aggregation._history import WorkerHistory, past_counts
-from hmc_crowd.aggregation._prior import prior_counts, prior_strength
+from hmc_crowd.aggregation._prior import CLASS_PSEUDO, prior_counts, prior_strength
 from hmc_crowd.aggregation._skills import accuracy_of, accuracy_of_moments, spammer_score
 from hmc_crowd.aggregation._start import first_tables, tables_from
 from hmc_crowd.aggregation._strata import by_stratum, strata_of
@@ -35,7 +36,7 @@ from hmc_crowd.aggregation._weighted_em import weighted_em
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -57,15 +58,26 @@ _FEW_ANSWERS_PER_CLASS = 5
 _LEAST_COUNT = 1e-6
 
 
-def weighted_fit(votes: Votes, pseudo: NDArray[np.float64], *, n_iter: int, tol: float) -> EmFit:
+def weighted_fit(votes: Votes, pseudo: NDArray[np.float64], *, class_pseudo: float, n_iter: int, tol: float) -> EmFit:
     """Fit on weighted votes, in the form that the engines return."""
-    found = weighted_em(votes, votes.shares(), pseudo=pseudo, n_iter=n_iter, tol=tol)
     k = votes.n_labels
+    given = np.isin(np.arange(k), np.concatenate((votes.label[votes.weight > 0], votes.gold)))
+    of_classes = np.where(given, class_pseudo, 0.0)[None, :]
+    found = weighted_em(votes, votes.shares(), pseudo=pseudo, n_iter=n_iter, tol=tol, class_pseudo=of_classes)
     with np.errstate(divide="ignore"):
         tables = Tables(np.log(found.class_share[0]), np.log(found.errors).reshape(-1, k))
     answered = np.stack([votes.by_choice(found.posterior[votes.task, true]) for true in range(k)], axis=2)
     sums = Sums(answered.reshape(-1, k), found.posterior.sum(axis=0), found.history[-1])
     return EmFit(found.posterior, tables, sums, found.history, found.converged)
+
+
+@dataclass(frozen=True)
+class _Learnt:
+    """What the tables of workers are made from."""
+
+    coded: CodedAnswers
+    fit: EmFit
+    accuracy: Callable[[], Accuracy]
 
 
 class DawidSkene(CategoricalAggregator):
@@ -80,8 +92,8 @@ class DawidSkene(CategoricalAggregator):
     prior : float or "auto", default "auto"
         How many answers the prior is worth for each worker, in all: ``prior / K`` for each true label, two thirds of it
         right, the rest spread evenly over the other labels. "auto" follows the number of labels and the answers per
-        worker (`prior_strength`; about 6 with two labels); ``prior_used_`` says what came out. 0 gives maximum
-        likelihood.
+        worker (`prior_strength`; about 6 with two labels); ``prior_used_`` says what came out. With any prior, one task
+        of each label counts beside the real ones, so that on few tasks no label is lost. 0 gives maximum likelihood.
     tie : {"first_label", "most_common"}, default "first_label"
         Which of several equally probable labels is given; they are flagged in ``tied_``.
     repeats : {"latest", "all", "refuse"}, default "latest"
@@ -145,9 +157,7 @@ class DawidSkene(CategoricalAggregator):
     # Comparisons with implementations that clip counts set this, see `next_tables`.
     _trace = 0.0
 
-    errors_: pd.DataFrame
     priors_: pd.Series[Any]
-    skills_: pd.Series[Any]
     loss_history_: list[float]
     n_iter_: int
     converged_: bool
@@ -235,26 +245,41 @@ class DawidSkene(CategoricalAggregator):
         past = past_counts(history, coded.workers, coded.labels)
         if past is not None:
             pseudo = pseudo + past
-        trace = self._trace
-        tables = first_tables(session, pseudo, trace=trace) if start is None else tables_from(start, coded)
+        trace, of_classes = self._trace, CLASS_PSEUDO if self.prior_used_ else 0.0
+        tables = (
+            first_tables(session, pseudo, class_pseudo=of_classes, trace=trace)
+            if start is None
+            else tables_from(start, coded)
+        )
         if weights is None:
             fit = expectation_maximisation(
-                session, tables, pseudo=pseudo, n_iter=self.n_iter, tol=self.tol, progress=progress, trace=trace
+                session,
+                tables,
+                pseudo=pseudo,
+                class_pseudo=of_classes,
+                n_iter=self.n_iter,
+                tol=self.tol,
+                progress=progress,
+                trace=trace,
             )
             votes = None
         else:
             votes = votes_of(coded, weight=answer_weights(answers, coded, weights))
-            fit = weighted_fit(votes, pseudo, n_iter=self.n_iter, tol=self.tol)
+            fit = weighted_fit(votes, pseudo, class_pseudo=of_classes, n_iter=self.n_iter, tol=self.tol)
         self.stratum_priors_ = self.stratum_skills_ = None
         if strata is not None:
             fit = self._fit_strata(coded, fit, votes or votes_of(coded), strata_of(strata, answers, coded.tasks))
         self._publish(coded, fit.posterior)
+        self.priors_ = pd.Series(np.exp(fit.tables.log_class), index=coded.labels.rename("label"), name="prior")
+        self.loss_history_, self.n_iter_, self.converged_ = list(fit.history), len(fit.history), fit.converged
         if votes is None:
             moments = session.moments() if strata is None else moments_of(coded, fit.posterior, n_workers=n_workers)
-            found = accuracy_of_moments(coded.worker_answers, moments, past=past)
+            accuracy = partial(accuracy_of_moments, coded.worker_answers, moments, past=past)
         else:
-            found = accuracy_of(votes, fit.posterior)
-        self._publish_workers(coded, fit, found)
+            accuracy = partial(accuracy_of, votes, fit.posterior)
+        self._learnt = _Learnt(coded, fit, accuracy)
+        for name in ("errors_", "skills_", "workers_"):
+            self.__dict__.pop(name, None)
         return self
 
     def _fit_strata(
@@ -276,20 +301,31 @@ class DawidSkene(CategoricalAggregator):
         self.stratum_skills_ = pd.DataFrame(skills, index=workers, columns=names)
         return replace(fit, posterior=found.posterior, history=found.history, converged=found.converged)
 
-    def _publish_workers(self, coded: CodedAnswers, fit: EmFit, accuracy: Accuracy) -> None:
-        k = len(coded.labels)
-        class_share = np.exp(fit.tables.log_class)
-        errors = fit.tables.errors
-        skills = np.einsum("wkk,k->w", errors, class_share)
-        rows = worker_label_index(coded.workers, coded.labels)
-        self.errors_ = pd.DataFrame(errors.reshape(-1, k), index=rows, columns=coded.labels)
-        self.priors_ = pd.Series(class_share, index=coded.labels.rename("label"), name="prior")
-        self.skills_ = pd.Series(skills, index=coded.workers.rename("worker"), name="skill")
-        self.workers_ = worker_frame(coded, accuracy, skill=skills, spammer_score=spammer_score(errors))
-        self._answered = fit.sums.answered.reshape(-1, k, k)
-        self.loss_history_ = list(fit.history)
-        self.n_iter_ = len(fit.history)
-        self.converged_ = fit.converged
+    # The tables of workers are made when asked for: on small jobs they would cost as much as half of the iterations.
+    @cached_property
+    def errors_(self) -> pd.DataFrame:
+        """P(answered | true), rows (worker, answered label), one column a true label."""
+        coded = self._learnt.coded
+        errors = self._learnt.fit.tables.errors.reshape(-1, len(coded.labels))
+        return pd.DataFrame(errors, index=worker_label_index(coded.workers, coded.labels), columns=coded.labels)
+
+    @cached_property
+    def skills_(self) -> pd.Series[Any]:
+        """Probability of a right answer to a task drawn from all, per worker."""
+        skills = np.einsum("wkk,k->w", self._learnt.fit.tables.errors, self.priors_.to_numpy())
+        return pd.Series(skills, index=self._learnt.coded.workers.rename("worker"), name="skill")
+
+    @cached_property
+    def workers_(self) -> pd.DataFrame:  # type: ignore[override]  # because the base class holds it as an attribute
+        """The table of workers."""
+        score = spammer_score(self._learnt.fit.tables.errors)
+        skills = self.skills_.to_numpy()
+        return worker_frame(self._learnt.coded, self._learnt.accuracy(), skill=skills, spammer_score=score)
+
+    @property
+    def _answered(self) -> NDArray[np.float64]:
+        k = len(self.priors_)
+        return self._learnt.fit.sums.answered.reshape(-1, k, k)
 
     @property
     def history_(self) -> WorkerHistory:

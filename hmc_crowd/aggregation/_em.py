@@ -36,6 +36,7 @@ __all__ = [
     "Session",
     "Sums",
     "Tables",
+    "class_counts",
     "count_answers",
     "expect",
     "expectation_maximisation",
@@ -227,10 +228,24 @@ def _round_mantissa(values: NDArray[np.float64]) -> None:
     np.subtract(shifted, values, out=values)
 
 
-def next_tables(sums: Sums, pseudo: NDArray[np.float64], *, trace: float = 0.0) -> Tables:
+def class_counts(sums: Sums, each: float) -> NDArray[np.float64]:
+    """Return ``each`` pseudo-task for every label that anybody gave or gold has; the others keep probability 0."""
+    k = len(sums.classes)
+    given = (sums.answered.reshape(-1, k, k).sum(axis=(0, 2)) > 0) | (sums.classes > 0)
+    return np.where(given, each, 0.0)
+
+
+def next_tables(
+    sums: Sums,
+    pseudo: NDArray[np.float64],
+    *,
+    class_pseudo: NDArray[np.float64] | None = None,
+    trace: float = 0.0,
+) -> Tables:
     """M-step: normalise the counts plus the pseudo-counts.
 
-    ``pseudo`` has shape (K answered, K true), or (n_workers, K, K) for workers with a past. A worker without any count
+    ``pseudo`` has shape (K answered, K true), or (n_workers, K, K) for workers with a past; ``class_pseudo`` (K,)
+    tasks of each label count beside the real ones. A worker without any count
     or pseudo-count for a true label gives each label ever given by this worker equally often there: nothing else is
     known, the likelihood cannot fall by it, and who only ever gives one label says nothing by giving it.
 
@@ -240,7 +255,7 @@ def next_tables(sums: Sums, pseudo: NDArray[np.float64], *, trace: float = 0.0) 
     k = len(sums.classes)
     counts = sums.answered.reshape(-1, k, k) + pseudo
     if trace:
-        np.maximum(counts, np.where(counts.sum(axis=2, keepdims=True) > 0, trace, 0.0), out=counts)
+        np.maximum(counts, trace * (counts.max(axis=2, keepdims=True) > 0), out=counts)
     total = counts.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore"):
         if total.all():
@@ -251,16 +266,21 @@ def next_tables(sums: Sums, pseudo: NDArray[np.float64], *, trace: float = 0.0) 
             even = np.where(n_given > 0, given / np.maximum(n_given, 1), 1.0 / k)
             counts = np.where(total > 0, counts / np.where(total > 0, total, 1.0), even)
         np.log(counts, out=counts)
-        return Tables(np.log(sums.classes / sums.classes.sum()), counts.reshape(-1, k))
+        classes = sums.classes if class_pseudo is None else sums.classes + class_pseudo
+        return Tables(np.log(classes / classes.sum()), counts.reshape(-1, k))
 
 
-def log_prior(tables: Tables, pseudo: NDArray[np.float64]) -> float:
-    """Return the log density of Dirichlet(1 + pseudo) rows at the tables, up to a constant; 0 without pseudo-counts."""
+def log_prior(tables: Tables, pseudo: NDArray[np.float64], *, class_pseudo: NDArray[np.float64] | None = None) -> float:
+    """Return the log density of Dirichlet(1 + pseudo) at the tables, up to a constant; 0 without pseudo-counts."""
+    of_classes = 0.0
+    if class_pseudo is not None:
+        counts = class_pseudo > 0
+        of_classes = float(class_pseudo[counts] @ tables.log_class[counts])
     if not pseudo.any():
-        return 0.0
+        return of_classes
     k = len(tables.log_class)
     log_error = tables.log_error.reshape(-1, k, k)
-    return float(np.sum(pseudo * np.where(pseudo > 0, log_error, 0.0)))
+    return of_classes + float(np.sum(pseudo * np.where(pseudo > 0, log_error, 0.0)))
 
 
 def expectation_maximisation(
@@ -268,6 +288,7 @@ def expectation_maximisation(
     tables: Tables,
     *,
     pseudo: NDArray[np.float64],
+    class_pseudo: float = 0.0,
     n_iter: int,
     tol: float,
     progress: Progress | None = None,
@@ -275,15 +296,18 @@ def expectation_maximisation(
 ) -> EmFit:
     """Iterate from ``tables`` until the objective gains at most ``tol`` per task, or ``n_iter`` E-steps are done.
 
-    ``trace`` as in `next_tables`.
+    ``class_pseudo`` as in `class_counts`, ``trace`` as in `next_tables`.
     """
     history: list[float] = []
+    of_classes: NDArray[np.float64] | None = None
     while True:
         sums = session.step(tables)
-        history.append(sums.log_likelihood + log_prior(tables, pseudo))
+        if class_pseudo and of_classes is None:
+            of_classes = class_counts(sums, class_pseudo)
+        history.append(sums.log_likelihood + log_prior(tables, pseudo, class_pseudo=of_classes))
         if progress is not None:
             progress("iterations", len(history), n_iter)
         converged = len(history) > 1 and history[-1] - history[-2] <= tol * session.n_tasks
         if converged or len(history) >= n_iter:
             return EmFit(session.posterior(), tables, sums, tuple(history), converged)
-        tables = next_tables(sums, pseudo, trace=trace)
+        tables = next_tables(sums, pseudo, class_pseudo=of_classes, trace=trace)

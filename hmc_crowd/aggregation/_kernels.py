@@ -53,6 +53,7 @@ def step_two(
     """
     likelihood, product = 0.0, 1.0
     class_0, class_1 = 0.0, 0.0
+    flat = ratio[:, 0].copy()
     odds, small = np.empty(_CHUNK), np.empty(_CHUNK)
     p_0, p_1 = np.empty(_CHUNK), np.empty(_CHUNK)
     two_to = np.empty(_CHUNK)
@@ -64,7 +65,7 @@ def step_two(
             high = starts[first + t + 1]
             log_odds = class_ratio[0]
             for i in range(low, high):
-                log_odds += ratio[cell[i], 0]
+                log_odds += flat[cell[i]]
             odds[t] = log_odds
             low = high
         for t in range(n):

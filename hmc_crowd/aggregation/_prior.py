@@ -9,11 +9,18 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["RIGHT_SHARE", "prior_counts", "prior_strength"]
+__all__ = ["CLASS_PSEUDO", "RIGHT_SHARE", "prior_counts", "prior_strength"]
 
 # A worker nobody knows is taken to be right two times out of three, however many labels there are.
 RIGHT_SHARE = 2 / 3
 
+
+# Tasks of each given label that count beside the real ones. Without them label shares run to 0 or 1 on small batches.
+# In simulation (2 to 30 labels; 6 to 500 tasks; even and uneven shares; one-coin and biased workers) one task of each
+# label lifts the mean accuracy from .766 to .791 at 6 tasks with two labels, where the majority has .793, by .01 at 25,
+# and changes nothing at 500 or from 12 labels on; half or three times as much does nearly the same. No open data set
+# was used.
+CLASS_PSEUDO = 1.0
 
 # Pseudo-answers per true label and label of the set. Chosen by simulation (2, 4 and 6 labels; 3 and 5 answers a task; 4
 # to 150 answers a worker; skills Beta(4, 1.8)): the best strengths were 3, 6 and 9 per true label, a little more where

@@ -25,8 +25,12 @@ class Aggregator(Protocol):
     probabilities_: pd.DataFrame
     tied_: pd.Series[bool]
     n_answers_: pd.Series[int]
-    workers_: pd.DataFrame
     counts_: AnswerCounts
+
+    @property
+    def workers_(self) -> pd.DataFrame:
+        """One row per worker; an attribute will do."""
+        ...
 
     @property
     def assumptions(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hmc_crowd.aggregation._em import Tables, next_tables
+from hmc_crowd.aggregation._em import Tables, class_counts, next_tables
 from hmc_crowd.aggregation._prior import prior_counts
 from hmc_crowd.errors import InputError
 
@@ -23,14 +23,17 @@ __all__ = ["first_tables", "tables_from"]
 _START_STRENGTH = 6.0
 
 
-def first_tables(session: Session, pseudo: NDArray[np.float64], *, trace: float = 0.0) -> Tables:
+def first_tables(
+    session: Session, pseudo: NDArray[np.float64], *, class_pseudo: float = 0.0, trace: float = 0.0
+) -> Tables:
     """Return tables to start from: one M-step from the shares of the votes, or, if there is gold, from gold alone.
 
     With gold, a worker is first known by the gold items answered plus a weak prior (a stranger is right two times out
     of three). The votes of a lying majority would otherwise outweigh it, and EM would stay at the wrong optimum.
     """
     sums, known = session.start()
-    tables = next_tables(sums, pseudo, trace=trace)
+    of_classes = class_counts(sums, class_pseudo) if class_pseudo else None
+    tables = next_tables(sums, pseudo, class_pseudo=of_classes, trace=trace)
     if known is None:
         return tables
     sums.answered = known

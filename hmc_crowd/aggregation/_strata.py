@@ -3,7 +3,7 @@
 Routed items are the hard ones: labels are shared out differently there, and the same worker is right less often than on
 audit items. One prior for all would pull hard items towards the easy ones' labels. In a first fit all strata share
 everything; in the second each stratum has its own label shares and each worker an error matrix per stratum, pulled
-towards the worker's own matrix of the first fit by ``strength`` answers a true label. Both are EM: neither falls.
+towards the worker's own matrix of the first fit, and its label shares towards those of all. Both are EM: neither falls.
 """
 
 from __future__ import annotations
@@ -30,6 +30,14 @@ if TYPE_CHECKING:
 __all__ = ["StratumFit", "by_stratum", "strata_of"]
 
 _SHOWN = 5
+
+# How strongly a stratum is pulled to the whole: for a worker's matrix so many times what a true label's prior is worth,
+# for the label shares so many tasks of each label. By simulation (400 tasks, two strata, 3 and 5 answers, hard items
+# where a worker keeps .15 to .8 of his edge, label shares near and far apart; no open data): with 1 and 1 strata lost
+# .016 of accuracy on average against none, and up to .033; with these they lose nothing on average, win up to .017
+# where shares lie far apart, and lose at most .008 where answers to hard items say next to nothing.
+_WORKER_PULL = 16.0
+_CLASS_PULL = 30.0
 
 
 @dataclass(frozen=True)
@@ -90,7 +98,7 @@ def by_stratum(
     """Fit strata from a pooled fit's ``posterior`` (n_tasks, K) and error matrices (n_workers, K, K true)."""
     n_strata, k = int(stratum.max()) + 1, votes.n_labels
     inside = replace(votes, worker=votes.worker * n_strata + stratum[votes.task], n_workers=votes.n_workers * n_strata)
-    pseudo = np.repeat(strength * pooled, n_strata, axis=0)
+    pseudo = np.repeat(_WORKER_PULL * strength * pooled, n_strata, axis=0)
     fit: WeightedFit = weighted_em(
         inside,
         posterior,
@@ -98,8 +106,8 @@ def by_stratum(
         n_iter=n_iter,
         tol=tol,
         stratum=stratum,
-        # One pseudo-task per label and stratum, shared out as in the pooled fit: a small stratum loses no label.
-        class_pseudo=np.repeat(class_share[None, :] * k, n_strata, axis=0),
+        # Pseudo-tasks shared out as in the pooled fit: a small stratum loses no label, a hard one does not drift.
+        class_pseudo=np.repeat(class_share[None, :] * (_CLASS_PULL * k), n_strata, axis=0),
     )
     return StratumFit(
         posterior=fit.posterior,

@@ -1,7 +1,7 @@
 """Answers that keep coming.
 
 What do we know now, one answer later? The posterior of a touched task changes at once, under the worker tables at hand;
-the tables themselves change in a refit, which may run elsewhere while answers go on.
+the tables themselves change in a refit, which may run in a thread (`AnswerStream.start_refit`) while answers go on.
 
 Guarantee: after any sequence of updates every posterior equals one E-step over all answers under the present tables;
 after `refit` everything equals a fit of all answers from those tables. A repeated answer replaces the worker's former
@@ -10,26 +10,31 @@ one. State is plain lists and numbers, for JSON or SQL.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
 
+from hmc_crowd._base.checks import float_vector
 from hmc_crowd.aggregation._codes import encode
 from hmc_crowd.aggregation._dawid_skene import DawidSkene
+from hmc_crowd.aggregation._em import Sums, next_tables
+from hmc_crowd.aggregation._history import WorkerHistory, past_counts
 from hmc_crowd.aggregation._names import coded as place_in
 from hmc_crowd.aggregation._names import label_index
+from hmc_crowd.aggregation._prior import prior_counts
+from hmc_crowd.aggregation._stream_parts import FORMAT, InBackground, read_state
 from hmc_crowd.aggregation._ties import decide
-from hmc_crowd.errors import FrameError, InputError, StateError
+from hmc_crowd.aggregation._vote_base import require_positive
+from hmc_crowd.errors import InputError, StateError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["AnswerStream"]
-
-_FORMAT = 1
 
 
 class AnswerStream:
@@ -75,6 +80,8 @@ class AnswerStream:
         self.n_answers = 0
         self.n_since_refit = 0
         self._model: DawidSkene | None = None
+        self._refit: InBackground[DawidSkene] | None = None
+        self._since_snapshot = 0
 
     def update(self, new_answers: pd.DataFrame) -> pd.DataFrame:
         """Take new answers and return the touched tasks.
@@ -97,10 +104,12 @@ class AnswerStream:
             As in ``fit``; the stream is unchanged then.
         """
         coded = encode(new_answers, labels=self.labels, repeats="latest")
+        self.finish_refit(wait=False)
         tasks, workers = coded.tasks.tolist(), coded.workers.tolist()
         for task, worker, label in zip(coded.task.tolist(), coded.worker.tolist(), coded.label.tolist(), strict=True):
             self._take(tasks[task], workers[worker], label)
         self.n_since_refit += len(coded.cell)
+        self._since_snapshot += len(coded.cell)
         return self._frame(coded.tasks)
 
     def _take(self, task: Any, worker: Any, label: int) -> None:
@@ -129,8 +138,8 @@ class AnswerStream:
         return pd.DataFrame(rows, columns=["task", "worker", "label"])
 
     def fit_snapshot(self, answers: pd.DataFrame, gold: Any = None) -> DawidSkene:
-        """Fit a snapshot from the present tables; changes nothing here, so it may run in the background."""
-        return self.estimator.fit(answers, gold, labels=self.labels, start=self._model)
+        """Fit a snapshot from the tables of the last refit; changes nothing here, so it may run anywhere."""
+        return copy(self.estimator).fit(answers, gold, labels=self.labels, start=self._model)
 
     def adopt(self, model: DawidSkene) -> None:
         """Take the worker tables of a fitted model, and bring every task up to date under them.
@@ -150,11 +159,20 @@ class AnswerStream:
         self._model = model
         self.n_since_refit = 0
 
-    def _set(self, workers: list[Any], matrices: NDArray[np.float64], share: NDArray[np.float64]) -> None:
+    def _set(
+        self,
+        workers: list[Any],
+        matrices: NDArray[np.float64],
+        share: NDArray[np.float64],
+        *,
+        stranger: NDArray[np.float64] | None = None,
+    ) -> None:
         logs = _log_matrix(matrices)
         self._tables = dict(zip(workers, logs, strict=True))
-        if len(workers):
-            self._stranger = _log_matrix(matrices.mean(axis=0))
+        if stranger is None and len(workers):
+            stranger = matrices.mean(axis=0)
+        if stranger is not None:
+            self._stranger = _log_matrix(stranger)
         self._log_class = _log_matrix(share)
         self._joint = {task: self._joint_of(given) for task, given in self._given.items()}
 
@@ -170,8 +188,54 @@ class AnswerStream:
             raise StateError("the stream has no answers yet; call update first")
         self.adopt(self.fit_snapshot(self.snapshot(), gold))
 
+    def start_refit(self, gold: Any = None) -> None:
+        """Begin a refit of the answers so far in a thread of its own; updates go on under the present tables meanwhile.
+
+        The first `update` or `result` after its end takes the new tables; `finish_refit` waits for them.
+
+        Raises
+        ------
+        StateError
+            There are no answers yet, or a refit is under way.
+        """
+        if self.n_answers == 0:
+            raise StateError("the stream has no answers yet; call update first")
+        if self._refit is not None:
+            raise StateError("a refit is under way; call finish_refit first")
+        self._since_snapshot = 0
+        self._refit = InBackground(self.fit_snapshot, self.snapshot(), gold)
+
+    @property
+    def refitting(self) -> bool:
+        """Whether a refit was started whose tables are not in use yet."""
+        return self._refit is not None
+
+    def finish_refit(self, *, wait: bool = True) -> bool:
+        """Take the tables of a refit that was started; return whether there were any.
+
+        Parameters
+        ----------
+        wait : bool, default True
+            Wait for its end; otherwise an unfinished refit goes on, and False comes back.
+
+        Raises
+        ------
+        HmcCrowdError
+            The refit failed; its error is raised here, and the former tables stay.
+        """
+        refit = self._refit
+        if refit is None or not (wait or refit.done):
+            return False
+        self._refit = None
+        model = refit.result()
+        since = self._since_snapshot
+        self.adopt(model)
+        self.n_since_refit = since
+        return True
+
     def result(self) -> pd.DataFrame:
         """Return all tasks, as `update` returns the touched ones."""
+        self.finish_refit(wait=False)
         if not self._given:
             raise StateError("the stream has no answers yet; call update first")
         return self._frame(pd.Index(list(self._given)).sort_values())
@@ -206,14 +270,13 @@ class AnswerStream:
 
     def to_state(self) -> dict[str, Any]:
         """Return the whole stream as plain lists and numbers."""
-        answers = self.snapshot()
         return {
-            "format": _FORMAT,
+            "format": FORMAT,
             "labels": self.labels.tolist(),
             "class_share": np.exp(self._log_class).tolist(),
             "workers": self.worker_table().to_dict("list"),
             "stranger": np.exp(self._stranger).tolist(),
-            "answers": answers.to_dict("list"),
+            "answers": self.snapshot().to_dict("list"),
             "n_since_refit": self.n_since_refit,
         }
 
@@ -226,31 +289,53 @@ class AnswerStream:
         InputError
             The state is of another format or incomplete.
         """
-        if state.get("format") != _FORMAT:
-            raise InputError(f"state has the format {state.get('format')!r}; this version reads {_FORMAT}")
-        try:
-            stream = cls(state["labels"], estimator=estimator)
-            table = pd.DataFrame(state["workers"])
-            answers = pd.DataFrame(state["answers"])
-            share, stranger = np.array(state["class_share"]), np.array(state["stranger"])
-            since = int(state["n_since_refit"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"state is incomplete: {error!r}; pass what to_state returned") from None
-        k = len(stream.labels)
-        if len(table) % (k * k) or share.shape != (k,):
-            raise FrameError(f"state's worker table has {len(table)} rows, not a multiple of {k} x {k}; it was changed")
-        workers = table["worker"].tolist()[:: k * k] if len(table) else []
-        matrices = table["probability"].to_numpy(dtype=float).reshape(-1, k, k) if len(table) else np.empty((0, k, k))
-        place = place_in(stream.labels, pd.Index(answers["label"])) if len(answers) else np.empty(0, dtype=np.intp)
-        for task, worker, label in zip(
-            answers["task"].tolist(), answers["worker"].tolist(), place.tolist(), strict=True
-        ):
+        read = read_state(state)
+        stream = cls(read.labels, estimator=estimator)
+        place = place_in(stream.labels, pd.Index(read.answers["label"])).tolist() if len(read.answers) else []
+        for task, worker, label in zip(read.answers["task"], read.answers["worker"], place, strict=True):
             stream._given.setdefault(task, {})[worker] = label
-        stream.n_answers = len(answers)
-        stream._set(workers, matrices, share)
-        stream._stranger = _log_matrix(stranger)
-        stream._joint = {task: stream._joint_of(given) for task, given in stream._given.items()}
-        stream.n_since_refit = since
+        stream.n_answers = len(place)
+        stream._set(read.workers, read.matrices, read.class_share, stranger=read.stranger)
+        stream.n_since_refit = read.n_since_refit
+        return stream
+
+    @classmethod
+    def from_counts(
+        cls,
+        labels: Iterable[Any],
+        counts: WorkerHistory | pd.DataFrame,
+        *,
+        class_share: ArrayLike,
+        prior: float,
+        estimator: DawidSkene | None = None,
+    ) -> Self:
+        """Make a stream without answers from worker tables as SQL holds them.
+
+        Parameters
+        ----------
+        labels : iterable
+            The whole label set, in label order.
+        counts : WorkerHistory or pandas.DataFrame
+            ``worker, label, truth, count``, such as ``DawidSkene.history_``.
+        class_share : array of float, shape (K,)
+            Share of each label, such as ``DawidSkene.priors_``.
+        prior : float
+            Strength of the prior, such as ``DawidSkene.prior_used_``.
+        estimator : DawidSkene, optional
+            As in the class.
+        """
+        stream = cls(labels, estimator=estimator)
+        table = counts if isinstance(counts, WorkerHistory) else WorkerHistory(counts)
+        workers: pd.Index[Any] = pd.Index(table.table["worker"].unique()).sort_values()
+        k = len(stream.labels)
+        share = float_vector(class_share, name="class_share", low=0.0, high=1.0)
+        if len(share) != k:
+            raise InputError(f"class_share has {len(share)} values for {k} labels; give one for each")
+        given = past_counts(table, workers, stream.labels)
+        pseudo = prior_counts(k, strength=require_positive(prior, name="prior"))
+        if given is not None and len(workers):
+            sums = Sums(given.reshape(-1, k), share, 0.0)
+            stream._set(workers.tolist(), next_tables(sums, pseudo).errors, share)
         return stream
 
 

@@ -59,6 +59,8 @@ def test_the_objective_with_a_prior_adds_its_log_density(small: pd.DataFrame) ->
         for said in ((0, 0, 1), (1, 1, 1))
     )
     log_density = sum(2 * math.log(e[w, k, k]) + math.log(e[w, 1 - k, k]) for w in range(3) for k in range(2))
+    # beside it one task of each label: the log density of Dirichlet(2, 2) at the label shares, up to a constant
+    log_density += sum(math.log(share) for share in model.priors_)
     assert model.loss_history_[0] == pytest.approx(log_likelihood + log_density)
 
 
@@ -258,3 +260,40 @@ def test_a_label_that_people_gave_and_no_item_got_is_a_caution() -> None:
             collapsed.append(any("collapsed" in caution for caution in model.cautions))
     assert collapsed
     assert all(collapsed)
+
+
+def test_a_small_batch_keeps_all_labels_that_were_given() -> None:
+    # one worker of whom nothing is known: without tasks beside the real ones the label share of y would run to 0
+    answers = pd.DataFrame([("a", "w", "x"), ("b", "w", "y"), ("c", "w", "x")], columns=COLUMNS)
+    model = DawidSkene().fit(answers, labels=["x", "y", "z"])
+    assert model.labels_.tolist() == ["x", "y", "x"]
+    assert model.priors_["z"] == 0
+    # y: about 1 of 3 real tasks, and 1 beside them, of 5
+    assert 1 / 5 < model.priors_["y"] < 1 / 2
+
+
+def test_small_batches_are_labelled_as_well_as_by_majority() -> None:
+    # 400 batches of 6 tasks with 3 answers, the same for both; without the prior on label shares the default falls
+    # behind the majority vote by .07
+    rng = np.random.default_rng(0)
+    right = np.zeros(2)
+    for _ in range(400):
+        truth, skill = rng.integers(0, 2, 6), rng.beta(4, 1.8, 4)
+        rows = [
+            (t, w, int(truth[t] ^ (rng.random() >= skill[w])))
+            for t in range(6)
+            for w in rng.choice(4, 3, replace=False)
+        ]
+        answers = pd.DataFrame(rows, columns=COLUMNS)
+        labels = [model.fit_predict(answers, labels=[0, 1]) for model in (DawidSkene(), MajorityVote())]
+        right += [(each == truth).mean() for each in labels]
+    assert right[0] / 400 >= right[1] / 400 - 0.02
+
+
+def test_a_label_that_comes_up_again_survives_a_warm_start() -> None:
+    labels = ["x", "y"]
+    first = DawidSkene().fit(pd.DataFrame([("a", "u", "x"), ("b", "v", "x")], columns=COLUMNS), labels=labels)
+    more = pd.DataFrame([(f"t{t}", w, "y") for t in range(8) for w in ("u", "v")], columns=COLUMNS)
+    model = DawidSkene().fit(more, labels=labels, start=first)
+    assert (model.labels_ == "y").all()
+    assert np.all(np.diff(model.loss_history_) >= 0)

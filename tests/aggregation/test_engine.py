@@ -168,7 +168,7 @@ def test_aggregate_takes_an_engine_and_tells_progress(small: pd.DataFrame) -> No
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"method": "majority", "engine": "numpy"}, "engine and client go with method='dawid_skene'"),
+        ({"method": "majority", "engine": "numpy"}, "engine goes with method='dawid_skene'"),
         ({"method": DawidSkene(), "engine": "numpy"}, "not with an estimator"),
         ({"client": "tcp://x:1"}, "client goes with engine='dask'"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from threading import Event
 
 import numpy as np
 import pandas as pd
@@ -121,3 +122,79 @@ def test_what_is_too_early_or_broken_is_said() -> None:
         AnswerStream.from_state({})
     with pytest.raises(ValueError, match="incomplete"):
         AnswerStream.from_state({"format": 1})
+
+
+def test_a_refit_in_the_background_equals_one_in_the_foreground() -> None:
+    answers = answers_of(11)
+    one, other = warm(answers[:120]), warm(answers[:120])
+    for stream in (one, other):
+        stream.update(answers[120:])
+    one.refit()
+    other.start_refit()
+    assert other.refitting
+    assert other.finish_refit()
+    assert not other.refitting
+    pd.testing.assert_frame_equal(one.result(), other.result())
+
+
+def test_answers_during_a_refit_are_kept_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = answers_of(12)
+    stream = warm(answers[:120])
+    stream.update(answers[120:160])
+    go = Event()
+    fit = DawidSkene.fit
+    monkeypatch.setattr(DawidSkene, "fit", lambda self, *a, **k: (go.wait(30), fit(self, *a, **k))[1])
+    stream.start_refit()
+    before = stream.result()
+    touched = stream.update(answers[160:])
+    assert stream.refitting
+    assert (stream.n_since_refit, len(before)) == (len(answers) - 120, 40)
+    go.set()
+    stream.finish_refit()
+    assert stream.n_since_refit == len(answers) - 160
+    after = stream.result().set_index("task").loc[touched["task"]]
+    assert after["n_answers"].tolist() == touched["n_answers"].tolist()
+    assert not np.allclose(after["confidence"], touched["confidence"])
+
+
+def test_an_unfinished_refit_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = warm(answers_of(13))
+    go = Event()
+    fit = DawidSkene.fit
+    monkeypatch.setattr(DawidSkene, "fit", lambda self, *a, **k: (go.wait(30), fit(self, *a, **k))[1])
+    stream.start_refit()
+    assert not stream.finish_refit(wait=False)
+    with pytest.raises(StateError, match="under way"):
+        stream.start_refit()
+    go.set()
+    assert stream.finish_refit()
+    assert not stream.finish_refit()
+
+
+def test_a_failed_refit_says_so_and_leaves_the_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = warm(answers_of(14))
+    before = stream.result()
+    stream.start_refit(gold={0: 9})
+    with pytest.raises(ValueError, match="outside"):
+        stream.finish_refit()
+    assert not stream.refitting
+    pd.testing.assert_frame_equal(before, stream.result())
+
+
+def test_worker_counts_make_the_stream_again() -> None:
+    answers = answers_of(15)
+    model = DawidSkene().fit(answers)
+    shares = model.priors_.to_numpy()
+    stream = AnswerStream.from_counts([0, 1, 2], model.history_, class_share=shares, prior=model.prior_used_)
+    stream.update(answers)
+    found = stream.result().set_index("task")[["p_0", "p_1", "p_2"]].to_numpy()
+    # the counts are those of the last E-step, one M-step ahead of the tables that it ran under
+    np.testing.assert_allclose(found, model.probabilities_.to_numpy(), atol=1e-3)
+
+
+def test_worker_counts_of_other_labels_are_refused() -> None:
+    model = DawidSkene().fit(answers_of(16))
+    with pytest.raises(ValueError, match="outside"):
+        AnswerStream.from_counts([0, 1], model.history_, class_share=[0.5, 0.5], prior=6)
+    with pytest.raises(ValueError, match="2 values for 3 labels"):
+        AnswerStream.from_counts([0, 1, 2], model.history_, class_share=[0.5, 0.5], prior=6)
