@@ -10,7 +10,7 @@ Source: Zhang, Ren, de Rijke (2021), section 4.4, table 4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from hmc_crowd.effort._model import EffortModel
 
-__all__ = ["EffortScores", "RegressionScores", "regression_scores"]
+__all__ = ["EffortScores", "RegressionScores", "pinball_loss", "regression_scores"]
 
 SUFFICIENT_R2 = 0.26
 
@@ -61,6 +61,8 @@ class EffortScores:
     coverage : dict of float to float
         Quantile -> share of held-out times at or below its prediction; well calibrated where both agree.
     method, assumptions : str, tuple of str
+    pinball : dict of float to float
+        Quantile -> mean pinball loss in seconds; lower is better, and at P50 it is half the MAE of the median.
     """
 
     folds: tuple[RegressionScores, ...]
@@ -69,6 +71,7 @@ class EffortScores:
     coverage: dict[float, float]
     method: str
     assumptions: tuple[str, ...]
+    pinball: dict[float, float] = field(default_factory=dict)
 
     @property
     def mse(self) -> float:
@@ -117,6 +120,21 @@ class EffortScores:
         return f"<p>{self}</p>{self.to_frame().to_html()}"
 
 
+def pinball_loss(truth_s: ArrayLike, quantile_s: ArrayLike, q: float) -> NDArray[np.float64]:
+    """Return the pinball loss of each row: what a quantile minimises, ``q`` a second too short, 1 - ``q`` too long.
+
+    Examples
+    --------
+    >>> pinball_loss([10.0, 30.0], [20.0, 20.0], 0.9).round(6).tolist()
+    [1.0, 9.0]
+    """
+    true, guess = float_vector(truth_s, name="truth_s"), float_vector(quantile_s, name="quantile_s")
+    require_same_length([("truth_s", true), ("quantile_s", guess)])
+    if not 0 < q < 1:
+        raise InputError(f"q is {q}; a quantile lies between 0 and 1, for example 0.9")
+    return np.maximum(q * (true - guess), (q - 1) * (true - guess))
+
+
 def regression_scores(
     truth: ArrayLike, predicted: ArrayLike, truth_s: ArrayLike, predicted_s: ArrayLike
 ) -> RegressionScores:
@@ -150,6 +168,8 @@ def evaluate_model(
     groups: ArrayLike | None,
     scaling: str,
     coverage: bool,
+    workers: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
 ) -> EffortScores:
     """Cross-validate; the public face is `EffortModel.evaluate`."""
     if scaling not in {"train", "all"}:
@@ -158,17 +178,22 @@ def evaluate_model(
     rows = X if isinstance(X, np.ndarray) else np.asarray(X) if isinstance(X, (list, tuple)) else as_pandas(X, name="X")
     require_same_length([("seconds", target), ("X", rows)])
     asked = list(model.quantiles) if coverage else []
-    parts, held, within = [], [], np.zeros(len(asked))
-    for train, test in _splits(len(target), folds, groups, model.seed):
-        fitted = type(model)(**{**model.get_params(), "quantiles": tuple(asked)}).fit(_take(rows, train), target[train])
+    who = None if workers is None else np.asarray(workers)
+    parts, held, within, lost = [], [], np.zeros(len(asked)), np.zeros(len(asked))
+    for train, test in splits(len(target), folds, groups, model.seed):
+        fitted = type(model)(**{**model.get_params(), "quantiles": tuple(asked)})
+        fitted.fit(take_rows(rows, train), target[train], **_fold(train, workers=who, sample_weight=weight))
+        known: dict[str, Any] = {} if who is None or groups is not None else {"workers": who[test]}
         low, high = (fitted.min_s_, fitted.max_s_) if scaling == "train" else (target.min(), target.max())
-        predicted = fitted.predict(_take(rows, test))
+        predicted = fitted.predict(take_rows(rows, test), **known)
         share = (target[test] - low) / (high - low)
         guess = np.clip((predicted - low) / (high - low), 0.0, 1.0)
         parts.append(regression_scores(share, guess, target[test], predicted))
         held.append(np.column_stack([share, guess, target[test], predicted]))
         if asked:
-            within += (target[test][:, None] <= fitted.predict_quantile(_take(rows, test), asked)).sum(axis=0)
+            spread = fitted.predict_quantile(take_rows(rows, test), asked, **known)
+            within += (target[test][:, None] <= spread).sum(axis=0)
+            lost += [pinball_loss(target[test], spread[:, k], q).sum() for k, q in enumerate(asked)]
     pooled = regression_scores(*np.vstack(held).T)
     if scaling == "train":
         # Shares of different folds have different scales, and R2 over a mixture of scales means nothing; seconds do.
@@ -181,7 +206,13 @@ def evaluate_model(
         coverage={float(q): float(hit / len(target)) for q, hit in zip(asked, within, strict=True)},
         method=f"{folds}-fold cross-validation of {model.kind}" + ("" if groups is None else ", groups kept apart"),
         assumptions=_assumptions(groups is not None, scaling),
+        pinball={float(q): float(loss / len(target)) for q, loss in zip(asked, lost, strict=True)},
     )
+
+
+def _fold(train: NDArray[np.intp], **given: Any) -> dict[str, Any]:
+    """Return what is known of the training rows, without what was not given."""
+    return {name: np.asarray(each)[train] for name, each in given.items() if each is not None}
 
 
 def _assumptions(grouped: bool, scaling: str) -> tuple[str, ...]:
@@ -194,12 +225,12 @@ def _assumptions(grouped: bool, scaling: str) -> tuple[str, ...]:
     )
 
 
-def _take(rows: Any, index: NDArray[np.intp]) -> Any:
+def take_rows(rows: Any, index: NDArray[np.intp]) -> Any:
     """Return the rows at these positions, of a frame or an array."""
     return rows[index] if isinstance(rows, np.ndarray) else rows.iloc[index]
 
 
-def _splits(
+def splits(
     n: int, folds: int, groups: ArrayLike | None, seed: int
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Yield training and test positions."""

@@ -1,6 +1,7 @@
 """How many seconds people will need for this dialogue.
 
-`EffortModel` learns it from logged times: random forest as in the source, or boosted trees. It predicts mean seconds,
+`EffortModel` learns it from logged times: random forest as in the source, boosted trees, or the grown-up model on log
+seconds (``kind="log_time"``). It predicts mean seconds,
 quantiles (P50 fills HITs, P90 sets time limits) and the source's share, (t - min) / (max - min) with the extremes of
 the rows it was trained on.
 
@@ -10,7 +11,6 @@ Source: Zhang, Ren, de Rijke (2021), section 3.3 and appendix (random forest, 10
 
 from __future__ import annotations
 
-import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +29,8 @@ from hmc_crowd.effort._inputs import (
     is_array,
     training_matrix,
 )
+from hmc_crowd.effort._log_time import LogTime
+from hmc_crowd.effort._manners import Manners
 from hmc_crowd.errors import InputError, ModelError, StateError
 
 if TYPE_CHECKING:
@@ -38,16 +40,21 @@ if TYPE_CHECKING:
 
 __all__ = ["EffortModel"]
 
-KINDS: dict[str, type[Forest] | type[Boosted]] = {"random_forest": Forest, "xgboost": Boosted}
+KINDS: dict[str, type[Forest] | type[Boosted] | type[LogTime]] = {
+    "random_forest": Forest,
+    "xgboost": Boosted,
+    "log_time": LogTime,
+}
 
 
-class EffortModel:
+class EffortModel(Manners):
     """Predict the time people need, in scikit-learn manners (works with ``clone``, ``cross_val_score``, pipelines).
 
     Parameters
     ----------
-    kind : {"random_forest", "xgboost"}, default "random_forest"
-        ``xgboost`` needs the extra ``boost``.
+    kind : {"random_forest", "xgboost", "log_time"}, default "random_forest"
+        The source's forest; boosted trees (extra ``boost``); or the model on log seconds that knows time-outs and
+        workers' speeds and whose quantiles are calibrated.
     n_estimators : int, default 100
         Trees (or boosting rounds), 1 or more; the source's number.
     max_features : int, default 8
@@ -55,7 +62,7 @@ class EffortModel:
     min_samples_leaf : int, default 1
         Fewest rows in a leaf of the mean's trees (a forest's quantiles come from leaves of at least twenty rows).
     quantiles : sequence of float, default (0.5, 0.9)
-        Quantiles in (0, 1) that are evaluated; boosted trees can predict only these, a forest any. ``()`` learns no
+        Quantiles in (0, 1) that are evaluated; a forest can predict any, the others only these. ``()`` learns no
         spread, in half the time.
     features : str, sequence of str or None, default None
         Columns to use: a group (``"D"``, ``"W"``, ``"T"``, ``"D+W"``), a list of names, or None for all columns of
@@ -117,7 +124,15 @@ class EffortModel:
 
     # -- fitting -------------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, seconds: ArrayLike, sample_weight: ArrayLike | None = None) -> EffortModel:
+    def fit(
+        self,
+        X: Any,
+        seconds: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        workers: ArrayLike | None = None,
+        finished: ArrayLike | None = None,
+    ) -> EffortModel:
         """Learn from logged times.
 
         Parameters
@@ -127,6 +142,12 @@ class EffortModel:
             Cleaned times, finite and >= 0, not all equal; at least 10 rows.
         sample_weight : array of float, shape (n,), optional
             For example the inverse inclusion probability, where a plan chose which items people timed.
+        workers : array, shape (n,), optional
+            Who worked (``log_time`` only): quantiles are calibrated on workers not seen, and `predict` can be asked
+            about these people. Kept in the model as text: give numbers where names are private.
+        finished : array of bool, shape (n,), optional
+            False where the work was cut off (time-out, given back), so that ``seconds`` is a lower bound (``log_time``
+            only).
 
         Returns
         -------
@@ -156,12 +177,36 @@ class EffortModel:
             require_same_length([("sample_weight", weight), ("seconds", target)])
             if not weight.sum() > 0:
                 raise InputError("sample_weight is 0 everywhere; give some rows a weight")
-        core = KINDS[self.kind].fit(matrix, target, weight, self)
+        core = KINDS[self.kind].fit(matrix, target, weight, self, **self._known(workers, finished, len(target)))
         self._set_fitted(core, names, low, high, len(target), data_hash(names, matrix, target))
         return self
 
+    def _known(self, workers: Any, finished: Any, n: int) -> dict[str, Any]:
+        """Return who worked and what was finished, checked, for the kind that can use it."""
+        given: dict[str, Any] = {}
+        if workers is not None:
+            given["workers"] = np.asarray(workers)
+        if finished is not None:
+            done = float_vector(finished, name="finished", low=0.0, high=1.0)
+            if not np.isin(done, (0.0, 1.0)).all() or not done.any():
+                raise InputError(
+                    "finished must be true or false per row, and true for some; mark what was cut off false"
+                )
+            given["finished"] = done.astype(bool)
+        if given and self.kind != "log_time":
+            raise InputError(f"{next(iter(given))} says nothing to kind {self.kind!r}; use EffortModel('log_time')")
+        for name, each in given.items():
+            require_same_length([(name, each), ("seconds", np.empty(n))])
+        return given
+
     def _set_fitted(
-        self, core: Forest | Boosted, names: tuple[str, ...] | None, low: float, high: float, n_rows: int, hashed: str
+        self,
+        core: Forest | Boosted | LogTime,
+        names: tuple[str, ...] | None,
+        low: float,
+        high: float,
+        n_rows: int,
+        hashed: str,
     ) -> None:
         """Set everything a fitted or loaded model has, at once, so that a failed fit leaves the old one whole."""
         importances = core.importances
@@ -188,10 +233,15 @@ class EffortModel:
         table = table.set_axis([str(column) for column in table.columns], axis=1)
         return number_matrix(table, self._names, name="X")
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return expected seconds, shape (n,); a table may hold further columns, in any order."""
+    def predict(self, X: Any, *, workers: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Return expected seconds, shape (n,); a table may hold further columns, in any order.
+
+        With ``workers`` (``log_time`` only) those of these people; who was not there at fit time is anyone. Without,
+        as when planning, the expectation over whoever may come.
+        """
         matrix = self._matrix(X)
-        return self._core.predict(matrix) if len(matrix) else np.empty(0)
+        who = self._known(workers, None, len(matrix))
+        return self._core.predict(matrix, **who) if len(matrix) else np.empty(0)
 
     def predict_share(self, X: Any) -> NDArray[np.float64]:
         """Return (seconds - min) / (max - min) of the training rows, clipped to [0, 1], shape (n,).
@@ -200,12 +250,18 @@ class EffortModel:
         """
         return np.clip((self.predict(X) - self.min_s_) / (self.max_s_ - self.min_s_), 0.0, 1.0)
 
-    def predict_quantile(self, X: Any, q: float | Sequence[float] = 0.9) -> NDArray[np.float64]:
-        """Return the seconds within which a share ``q`` of such rows is done: shape (n,), or (n, len(q)) for many."""
+    def predict_quantile(
+        self, X: Any, q: float | Sequence[float] = 0.9, *, workers: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
+        """Return the seconds within which a share ``q`` of such rows is done: shape (n,), or (n, len(q)) for many.
+
+        ``workers`` as in `predict`.
+        """
         one = np.ndim(q) == 0
         asked = check_quantiles([q] if one else q, name="q")
         matrix = self._matrix(X)
-        found = self._core.quantiles(matrix, asked) if len(matrix) else np.empty((0, len(asked)))
+        who = self._known(workers, None, len(matrix))
+        found = self._core.quantiles(matrix, asked, **who) if len(matrix) else np.empty((0, len(asked)))
         return found[:, 0] if one else found
 
     def score(self, X: Any, seconds: ArrayLike) -> float:
@@ -225,6 +281,8 @@ class EffortModel:
         *,
         scaling: str = "train",
         coverage: bool = True,
+        workers: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> EffortScores:
         """Cross-validate a clone of this model; itself it stays as it is.
 
@@ -240,7 +298,11 @@ class EffortModel:
             Where the share's minimum and maximum come from: the training fold, or all rows (the source's literal way,
             which lets the test rows set the scale).
         coverage : bool, default True
-            Also measure how many held-out times lie within each of ``quantiles``.
+            Also measure how many held-out times lie within each of ``quantiles``, and the pinball loss.
+        workers : array, shape (n,), optional
+            Who worked, for kind ``log_time``: in fit and, where ``groups`` does not keep them apart, in prediction.
+        sample_weight : array of float, shape (n,), optional
+            As in `fit`; held-out rows count alike.
 
         Returns
         -------
@@ -256,7 +318,17 @@ class EffortModel:
         (True, 5)
         """
         check_params(self, KINDS)
-        return evaluate_model(self, X, seconds, folds=folds, groups=groups, scaling=scaling, coverage=coverage)
+        return evaluate_model(
+            self,
+            X,
+            seconds,
+            folds=folds,
+            groups=groups,
+            scaling=scaling,
+            coverage=coverage,
+            workers=workers,
+            weight=sample_weight,
+        )
 
     # -- saving --------------------------------------------------------------------------------------------------------
 
@@ -280,40 +352,3 @@ class EffortModel:
         from hmc_crowd.effort._persist import load_model
 
         return load_model(cls, data)
-
-    # -- scikit-learn manners ------------------------------------------------------------------------------------------
-
-    @classmethod
-    def _param_names(cls) -> list[str]:
-        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - scikit-learn passes it
-        """Return the constructor's parameters by name."""
-        return {name: getattr(self, name) for name in self._param_names()}
-
-    def set_params(self, **params: Any) -> EffortModel:
-        """Set constructor parameters; they take effect at the next `fit`."""
-        unknown = sorted(set(params) - set(self._param_names()))
-        if unknown:
-            raise InputError(f"EffortModel has no parameter {unknown[0]!r}; it has {', '.join(self._param_names())}")
-        for name, value in params.items():
-            setattr(self, name, value)
-        return self
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that this is a regressor that accepts missing values."""
-        from sklearn.utils import InputTags, RegressorTags, Tags, TargetTags
-
-        return Tags(
-            estimator_type="regressor",
-            target_tags=TargetTags(required=True),
-            regressor_tags=RegressorTags(),
-            input_tags=InputTags(allow_nan=True),
-        )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_core")
-
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items() if name != "kind")
-        return f"EffortModel({self.kind!r}, {shown})"

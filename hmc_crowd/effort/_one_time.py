@@ -90,7 +90,7 @@ def one_time_per_item(
     pairs = pd.Series(list(zip(table["task"], table["worker"], strict=True)), dtype="object")
     require_unique(pairs, name="submissions (task, worker)")
     float_vector(table["seconds"].to_numpy(), name="submissions column seconds", low=0.0, allow_empty=True)
-    truth = table["task"].map(_agreed_labels(agreed))
+    truth = table["task"].map(agreed_labels(agreed))
     same = (table["label"] == truth).to_numpy()
     score = table["worker"].map(dict(scores)) if scores is not None else table["worker_test_score"]
     points = np.nan_to_num(number_column(score, name="worker test score"), nan=-np.inf)
@@ -106,7 +106,7 @@ def one_time_per_item(
     return OneTime(kept, int((known & ~same).sum()), int((size > 1).sum()), tuple(left.tolist()))
 
 
-def _agreed_labels(agreed: Any) -> pd.Series[Any]:
+def agreed_labels(agreed: Any) -> pd.Series[Any]:
     """Return item -> agreed label."""
     import pandas as pd
 

@@ -15,6 +15,7 @@ import numpy as np
 from hmc_crowd.effort._boost import Boosted, load_xgboost
 from hmc_crowd.effort._forest import Forest
 from hmc_crowd.effort._inputs import check_params
+from hmc_crowd.effort._log_time import LogTime
 from hmc_crowd.errors import HmcCrowdError, ModelError
 
 if TYPE_CHECKING:
@@ -24,7 +25,11 @@ __all__: list[str] = []
 
 FORMAT = "hmc_crowd.effort.EffortModel"
 VERSION = 1
-KINDS = ("random_forest", "xgboost")
+KINDS: dict[str, type[Forest] | type[Boosted] | type[LogTime]] = {
+    "random_forest": Forest,
+    "xgboost": Boosted,
+    "log_time": LogTime,
+}
 # The node table of a tree: needed by every forest, and checked by Forest.problems after loading.
 TRUSTED = ("sklearn.tree._tree.Tree",)
 
@@ -44,7 +49,7 @@ def dump_model(model: EffortModel) -> bytes:
         "format": FORMAT,
         "version": VERSION,
         "libraries": libraries,
-        "kind": "random_forest" if isinstance(model._core, Forest) else "xgboost",
+        "kind": next(kind for kind, core in KINDS.items() if isinstance(model._core, core)),
         "params": params,
         "names": None if model._names is None else list(model._names),
         "min_s": model.min_s_,
@@ -70,8 +75,7 @@ def load_model(cls: type[EffortModel], data: bytes) -> EffortModel:
     try:
         model = cls(**{**state["params"], "quantiles": tuple(state["params"]["quantiles"])})
         check_params(model, KINDS)
-        loader = Forest.from_state if state["kind"] == "random_forest" else Boosted.from_state
-        core: Forest | Boosted = loader(state["core"])
+        core: Forest | Boosted | LogTime = KINDS[state["kind"]].from_state(state["core"])
         names = None if state["names"] is None else tuple(state["names"])
         n_features = len(names) if names is not None else _count_features(core)
         wrong = core.problems(n_features)
@@ -86,7 +90,7 @@ def load_model(cls: type[EffortModel], data: bytes) -> EffortModel:
     return model
 
 
-def _count_features(core: Forest | Boosted) -> int:
+def _count_features(core: Forest | Boosted | LogTime) -> int:
     """Return the number of features the core was fitted on."""
     return int(core.model.n_features_in_) if isinstance(core, Forest) else core.n_features
 

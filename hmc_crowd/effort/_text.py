@@ -33,7 +33,7 @@ _TOKEN = re.compile(
 _WORD = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+(?:['’\-](?:(?![{_UNSPACED}])\w)+)*")
 
 
-def _texts(texts: Sequence[str]) -> list[str]:
+def listed_texts(texts: Sequence[str]) -> list[str]:
     """Refuse one bare string and anything that is no text."""
     if isinstance(texts, str):
         raise InputError("texts is one string; give a sequence of texts, for example [text]")
@@ -65,7 +65,7 @@ def count_tokens(texts: Sequence[str], *, punctuation: bool = True) -> NDArray[n
     [3]
     """
     pattern = _TOKEN if punctuation else _WORD
-    return np.fromiter((len(pattern.findall(text)) for text in _texts(texts)), dtype=np.int64)
+    return np.fromiter((len(pattern.findall(text)) for text in listed_texts(texts)), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
