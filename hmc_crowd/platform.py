@@ -1,7 +1,9 @@
 """The port: what a campaign asks of whoever recruits people and shows them work.
 
 Two Protocols, because these may be two parties: `Platform` recruits, reviews and pays; `TaskPages` shows HITs and hands
-back answers. A platform with pages of its own (the local workplace, an MTurk-API endpoint) is both.
+back answers. A platform with pages of its own (the local workplace, an MTurk-API endpoint) is both. What only some
+parties can do stands in Protocols of its own (`Recruiter`, `RoutedPages`, `PaysBonuses`, ...): a campaign asks
+with `isinstance`.
 
 An adapter is an importable package with an entry point in the group ``hmc_crowd.platforms``: a function
 ``connect(address: str | None, **options) -> Platform``. `find_platform` loads it by name: nothing here knows adapters.
@@ -24,19 +26,29 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Account",
+    "ApprovesMany",
+    "BonusOrder",
+    "BonusRow",
     "Capabilities",
     "FeeSchedule",
     "Hit",
     "HitItem",
+    "ListsHits",
+    "OrderQuote",
+    "PaysBonuses",
     "Platform",
+    "QuotesOrders",
     "Recruiter",
     "Recruitment",
     "Rehearsal",
     "RemoteAnswer",
     "RemoteHit",
     "RemoteSubmission",
+    "RoutedPages",
+    "RoutedWork",
     "SubmissionState",
     "TaskPages",
+    "TopsUp",
     "find_platform",
     "platform_names",
 ]
@@ -66,7 +78,33 @@ class SubmissionState(StrEnum):
 
 @dataclass(frozen=True)
 class HitItem:
-    """One question put to a worker inside a HIT; never says whether it is gold."""
+    """One question put to a worker inside a HIT; never says whether it is gold.
+
+    Parameters
+    ----------
+    item, aspect : str
+        What is asked about, and which question it is.
+    group, position : str, int
+        The dialogue and the turn in it.
+    text : str
+        What is judged; of a pair, what both responses answer.
+    context : tuple of str
+        The turns before it, oldest first.
+    labels : tuple of str
+        What may be answered, in the order shown; empty: any text. Of a pair: the first response is better, the second
+        is, and where a tie is allowed, neither.
+    kind : str, default "nominal"
+        ``nominal``, ``ordinal``, ``multi_label``, ``pair`` or ``text``. Of a multi-label question the answer is a JSON
+        list of labels in their order.
+    options : tuple of str
+        The two responses of a pair. Pages swap their sides at random and give the answer back as if they had not.
+    question : str
+        What is asked, in a sentence; pages fall back on the aspect's name.
+    language : str
+        Of the text, as a short code; empty where nobody knows.
+    category, sensitive : str, bool
+        Whether the text may disturb, and in which way; pages blur it until asked, and workers may opt out by category.
+    """
 
     item: str
     aspect: str
@@ -75,6 +113,12 @@ class HitItem:
     text: str
     context: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+    kind: str = "nominal"
+    options: tuple[str, ...] = ()
+    question: str = ""
+    language: str = ""
+    category: str = ""
+    sensitive: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,6 +139,11 @@ class Hit:
         How long a worker may take once it is accepted.
     lifetime_s : int
         How long it can be accepted.
+    scope : str, default ""
+        Whose questions these are: a worker meets an item and aspect once within a scope. A campaign fills in its own
+        id, so that another campaign over the same items does not bar its workers.
+    guideline : str, default ""
+        How to judge, as plain text; a blank line begins a paragraph.
     """
 
     key: str
@@ -106,6 +155,8 @@ class Hit:
     currency: str
     time_limit_s: int = 3600
     lifetime_s: int = 7 * 24 * 3600
+    scope: str = ""
+    guideline: str = ""
 
 
 @dataclass(frozen=True)
@@ -121,13 +172,17 @@ class RemoteHit:
 
 @dataclass(frozen=True)
 class RemoteAnswer:
-    """One answer inside a submission, with the times at which the item was shown and answered."""
+    """One answer inside a submission, with the times at which the item was shown and answered.
+
+    ``swapped`` says of a pair whether its sides were shown the other way round; the label is that of the pair as given.
+    """
 
     item: str
     aspect: str
     label: str
     started_at: datetime | None = None
     submitted_at: datetime | None = None
+    swapped: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -164,12 +219,40 @@ class Account:
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a platform does by itself; the campaign asks instead of assuming."""
+    """What a platform does by itself; the campaign asks instead of assuming.
+
+    Parameters
+    ----------
+    rejection_frees_slot : bool
+        A rejected submission's place is offered again without anybody asking: no replacement may be bought for it.
+    idempotent_create : bool
+        Publishing again under a key gives the HIT that exists.
+    qualifications, bonuses : bool
+        Whether it has them.
+    bonus_is_repeatable : bool
+        Sending a bonus again cannot pay it again (a request token protects it). Otherwise it is never sent twice.
+    bonus_batch : int
+        Most bonuses in one order.
+    places_are_shared : bool
+        People are recruited for many HITs at once; which HIT somebody gets is decided by the pages (`Recruiter`).
+    repeats_are_barred : bool
+        A worker never gets an item and aspect of one scope twice, also in another HIT.
+    overrides_rejection : bool
+        ``approve(submission_id, override=True)`` pays what was rejected before.
+    in_house : bool
+        Its workers are our own people: items for the house alone may go there.
+    """
 
     rejection_frees_slot: bool = False
     idempotent_create: bool = False
     qualifications: bool = False
     bonuses: bool = False
+    bonus_is_repeatable: bool = False
+    bonus_batch: int = 1
+    places_are_shared: bool = False
+    repeats_are_barred: bool = False
+    overrides_rejection: bool = False
+    in_house: bool = False
 
 
 @dataclass(frozen=True)
@@ -228,8 +311,12 @@ class Platform(Protocol):
         """Say endpoint, account, mode and balance, before money moves."""
         ...
 
-    def publish(self, hit: Hit) -> RemoteHit:
-        """Offer a HIT to workers. Asking again with the same key returns the HIT that exists where the platform can."""
+    def publish(self, hit: Hit, *, first_sent_at: datetime | None = None) -> RemoteHit:
+        """Offer a HIT to workers. Asking again with the same key returns the HIT that exists where the platform can.
+
+        ``first_sent_at`` is when this key was first sent, if it was: a request token may be too old to protect, and
+        then the platform is searched before anything is sent.
+        """
         ...
 
     def find(self, key: str) -> RemoteHit | None:
@@ -263,6 +350,47 @@ class TaskPages(Protocol):
 
     def answers(self, submission_ids: Iterable[str]) -> Mapping[str, tuple[RemoteAnswer, ...]]:
         """Return the answers of each submission whose work is handed in."""
+        ...
+
+
+@dataclass(frozen=True)
+class RoutedWork:
+    """What our pages know of somebody whom another platform recruited.
+
+    Parameters
+    ----------
+    hit_key : str
+        The HIT that he was given.
+    submission_id : str
+        The pages' own id of his work: `TaskPages.answers` takes it.
+    is_submitted : bool
+        Whether he handed the work in, in time or late.
+    page_elapsed_s, active_s, time_quality
+        The clocks of the pages.
+    """
+
+    hit_key: str
+    submission_id: str
+    is_submitted: bool
+    page_elapsed_s: float | None = None
+    active_s: float | None = None
+    time_quality: str = "ok"
+
+
+@runtime_checkable
+class RoutedPages(TaskPages, Protocol):
+    """Pages that hand out work to people who were recruited elsewhere, none of them an item twice."""
+
+    def open_order(self, key: str, hits: Iterable[Hit]) -> None:
+        """Say which HITs the people of an order may get. Repeated: nothing changes, and new HITs are added."""
+        ...
+
+    def arrivals(self, platform: str, submission_ids: Iterable[str]) -> Mapping[str, RoutedWork]:
+        """Return what each submission of the recruiting platform works on; those that never arrived are absent."""
+        ...
+
+    def release(self, platform: str, submission_ids: Iterable[str]) -> int:
+        """Free the places of work that ended on the recruiting platform; return how many there were."""
         ...
 
 
@@ -355,6 +483,121 @@ class Recruiter(Protocol):
 
     def set_places(self, hit_id: str, places: int, *, reopen: bool = False) -> RemoteHit:
         """Raise the places to an absolute number, computed from the campaign's own database."""
+        ...
+
+
+class OrderQuote(Protocol):
+    """What an order costs, as the platform itself says; fees hold taxes."""
+
+    @property
+    def per_worker(self) -> int:
+        """Most submissions of one worker."""
+        ...
+
+    @property
+    def rewards_minor(self) -> int:
+        """All rewards."""
+        ...
+
+    @property
+    def total_minor(self) -> int:
+        """Rewards, fees and taxes."""
+        ...
+
+
+@runtime_checkable
+class QuotesOrders(Protocol):
+    """A platform that says itself what people would cost."""
+
+    def quote(self, order: Recruitment) -> OrderQuote:
+        """Say what an order would cost; changes nothing."""
+        ...
+
+
+@runtime_checkable
+class ApprovesMany(Protocol):
+    """A platform that approves in bulk."""
+
+    def approve_many(self, submission_ids: Sequence[str], *, hit_ids: Iterable[str]) -> list[RemoteSubmission]:
+        """Approve those that wait for a review, and return all of them as they stand, in the order asked for."""
+        ...
+
+
+@runtime_checkable
+class ListsHits(Protocol):
+    """A platform that can say what of ours it holds, all at once."""
+
+    def find_all(self) -> Mapping[str, RemoteHit]:
+        """Return every HIT of this account that was published under one of our keys, by key."""
+        ...
+
+
+@runtime_checkable
+class TopsUp(Protocol):
+    """A platform on which a HIT may get more places."""
+
+    def top_up(self, hit: Hit, hit_id: str, *, target: int) -> RemoteHit:
+        """Bring a HIT to ``target`` places in all, and return the HIT that has the added ones: the same, or another.
+
+        The target is absolute, so asking again changes nothing. Another HIT (under a key of its own) keeps out the
+        workers of the first.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class BonusRow:
+    """What one submission is to get on top, in minor units; ``worker`` is the platform's own id of the person."""
+
+    submission_id: str
+    worker: str
+    amount_minor: int
+
+
+@dataclass(frozen=True)
+class BonusOrder:
+    """Bonuses that are paid together: of one HIT, for one reason.
+
+    Parameters
+    ----------
+    key : str
+        Natural key of the payment.
+    hit_id : str
+        The platform's id of the HIT or study that the submissions belong to.
+    reason_code, reason : str
+        A submission is paid once for each code; the reason is what the worker may read.
+    """
+
+    key: str
+    hit_id: str
+    reason_code: str
+    reason: str
+    currency: str
+    rows: tuple[BonusRow, ...]
+
+
+@runtime_checkable
+class PaysBonuses(Protocol):
+    """A platform that pays bonuses, in two steps so that what a crash leaves can be told."""
+
+    def prepare_bonus(self, order: BonusOrder) -> dict[str, Any]:
+        """Return what `send_bonus` and `bonus_paid` need, as JSON; it is stored before money moves. Moves none."""
+        ...
+
+    def send_bonus(self, order: BonusOrder, prepared: Mapping[str, Any]) -> None:
+        """Pay.
+
+        Raises
+        ------
+        PlatformUnavailableError
+            Only where surely nothing was paid.
+        NeedsHumanError
+            Nobody knows whether it was paid: `bonus_paid` decides.
+        """
+        ...
+
+    def bonus_paid(self, order: BonusOrder, prepared: Mapping[str, Any]) -> frozenset[str]:
+        """Return the submissions that show this payment."""
         ...
 
 

@@ -11,11 +11,13 @@ from __future__ import annotations
 from hmc_crowd_local._connect import connect
 from hmc_crowd_local._desk import Desk
 from hmc_crowd_local._door import Door
+from hmc_crowd_local._orders import OrderDoor
 from hmc_crowd_local._platform import LocalPlatform
 from hmc_crowd_local._records import AnswerRecord, HitRecord, SubmissionRecord
 from hmc_crowd_local._rehearse import rehearse_desk
 from hmc_crowd_local._states import Action, next_state
 from hmc_crowd_local._timing import PageEvent
+from hmc_crowd_local._tokens import read_token, sign_token, work_url
 
 __all__ = [
     "Action",
@@ -24,9 +26,13 @@ __all__ = [
     "Door",
     "HitRecord",
     "LocalPlatform",
+    "OrderDoor",
     "PageEvent",
     "SubmissionRecord",
     "connect",
     "next_state",
+    "read_token",
     "rehearse_desk",
+    "sign_token",
+    "work_url",
 ]

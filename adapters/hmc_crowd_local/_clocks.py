@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hmc_crowd_local._timing import PageEvent, active_seconds, time_quality
+from hmc_crowd_local._timing import PageEvent, active_seconds, clocks_disagree, time_quality
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,6 +38,8 @@ def stop_clocks(
         active_s=record.active_s,
         was_cut=was_cut,
     )
+    if clocks_disagree(seen):
+        record.time_quality = "clock_suspect"
 
 
 def _answer_events(answers: Iterable[AnswerRecord]) -> list[PageEvent]:

@@ -8,13 +8,14 @@ places, a worker has a HIT once and a question once, and an answer that was save
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from hmc_crowd.errors import InputError, PlatformError
 from hmc_crowd.platform import RemoteHit, SubmissionState
 from hmc_crowd_local._clocks import stop_clocks
+from hmc_crowd_local._kinds import checked_label
 from hmc_crowd_local._records import AnswerRecord, HitRecord, SubmissionRecord, check_hit, check_text, content_hash
 from hmc_crowd_local._states import FREE, Action, next_state
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from hmc_crowd._base.ids import IdSource
     from hmc_crowd.platform import Hit
+    from hmc_crowd_local._records import Recruited
     from hmc_crowd_local._timing import PageEvent
 
 __all__ = ["Changes", "Desk"]
@@ -35,11 +37,12 @@ class Changes:
 
     new_hits: dict[str, None] = field(default_factory=dict)
     closed_hits: dict[str, None] = field(default_factory=dict)
+    grown_hits: dict[str, None] = field(default_factory=dict)
     new_submissions: dict[str, None] = field(default_factory=dict)
     changed_submissions: dict[str, None] = field(default_factory=dict)
     answers: dict[tuple[str, str, str], None] = field(default_factory=dict)
     events: list[tuple[str, int]] = field(default_factory=list)
-    claims: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    claims: dict[tuple[str, str, str, str], str] = field(default_factory=dict)
 
 
 class Desk:
@@ -75,7 +78,8 @@ class Desk:
         self.of_hit: dict[str, dict[str, str]] = defaultdict(dict)
         self.answers: dict[str, dict[tuple[str, str], AnswerRecord]] = defaultdict(dict)
         self.events: dict[str, list[PageEvent]] = defaultdict(list)
-        self.claims: dict[tuple[str, str], set[str]] = defaultdict(set)
+        self.skips: dict[str, set[tuple[str, str]]] = defaultdict(set)
+        self.claims: dict[tuple[str, str, str], set[str]] = defaultdict(set)
         self.changes = Changes()
 
     # What was stored before: put on the desk without a check, because it was checked when it happened.
@@ -97,9 +101,9 @@ class Desk:
         check_hit(hit)
         if hit.key in self.by_key:
             record = self.hits[self.by_key[hit.key]]
-            if content_hash(record.hit, allow_repeat=record.allow_repeat) != content_hash(
-                hit, allow_repeat=allow_repeat
-            ):
+            # It may have got more places since it was first published.
+            first = replace(record.hit, redundancy=min(hit.redundancy, record.hit.redundancy))
+            if content_hash(first, allow_repeat=record.allow_repeat) != content_hash(hit, allow_repeat=allow_repeat):
                 raise PlatformError(
                     f"key {hit.key!r} is that of HIT {record.hit_id} with other content; give the bundle a new key"
                 )
@@ -115,6 +119,14 @@ class Desk:
         if record.closed_at is None:
             record.closed_at = at
             self.changes.closed_hits[hit_id] = None
+        return record
+
+    def grow(self, hit_id: str, places: int) -> HitRecord:
+        """Bring a HIT to so many places in all; it never loses one."""
+        record = self.hit(hit_id)
+        if places > record.hit.redundancy:
+            record.hit = replace(record.hit, redundancy=places)
+            self.changes.grown_hits[hit_id] = None
         return record
 
     def review(
@@ -137,17 +149,21 @@ class Desk:
 
     # The worker's side.
 
-    def accept(self, hit_id: str, worker: str, *, at: datetime) -> SubmissionRecord:
-        """Take a place; who has one under way gets that one back (a page loaded again, a second tab)."""
+    def accept(self, hit_id: str, worker: str, *, at: datetime, recruited: Recruited | None = None) -> SubmissionRecord:
+        """Take a place; who has one under way gets that one back (a page loaded again, a second tab).
+
+        ``recruited`` says which platform sent the worker; how long the HIT is offered is then that one's business.
+        """
         record = self.hit(hit_id)
         if not worker:
             raise InputError("worker is empty; give the worker's id")
         check_text(worker, name="worker")
         self.sweep(hit_id, at=at)
         own = self.of_hit[hit_id].get(worker)
-        if own is not None and self.submissions[own].state is SubmissionState.ACCEPTED:
+        if own is not None and self.submissions[own].is_under_way_for(recruited):
             return self.submissions[own]
-        self._refuse_accept(record, worker, own, at)
+        self._refuse_accept(record, worker, own, at, is_recruited=recruited is not None)
+        recruited_by, external_id, order_key = recruited or (None, None, None)
         submission = SubmissionRecord(
             submission_id=self._ids.new(),
             hit_id=hit_id,
@@ -155,27 +171,33 @@ class Desk:
             place=self.free_places(hit_id)[0],
             state=SubmissionState.ACCEPTED,
             accepted_at=at,
-            deadline_at=at + timedelta(seconds=record.hit.time_limit_s),
+            deadline_at=at + timedelta(seconds=_time_s(record.hit.time_limit_s, is_recruited=recruited is not None)),
+            recruited_by=recruited_by,
+            external_id=external_id,
+            order_key=order_key,
         )
         self.lay_submission(submission)
         self.changes.new_submissions[submission.submission_id] = None
         for each in record.hit.items:
-            if worker not in self.claims[each.item, each.aspect]:
-                self.claims[each.item, each.aspect].add(worker)
-                self.changes.claims[worker, each.item, each.aspect] = hit_id
+            question = (record.hit.scope, each.item, each.aspect)
+            if worker not in self.claims[question]:
+                self.claims[question].add(worker)
+                self.changes.claims[(worker, *question)] = hit_id
         return submission
 
-    def _refuse_accept(self, record: HitRecord, worker: str, own: str | None, at: datetime) -> None:
+    def _refuse_accept(
+        self, record: HitRecord, worker: str, own: str | None, at: datetime, *, is_recruited: bool
+    ) -> None:
         if own is not None:
             state = self.submissions[own].state.value
             raise PlatformError(f"worker {worker!r} had HIT {record.hit_id} already ({state}); accept is once per HIT")
-        if not record.is_offered(at):
+        if record.closed_at is not None or not (is_recruited or record.is_offered(at)):
             raise PlatformError(f"HIT {record.hit_id} is closed; accept is not possible any more")
         if not self.free_places(record.hit_id):
             raise PlatformError(f"HIT {record.hit_id} has all {record.hit.redundancy} places taken; accept another one")
         if not record.allow_repeat:
             for each in record.hit.items:
-                if worker in self.claims[each.item, each.aspect]:
+                if worker in self.claims[record.hit.scope, each.item, each.aspect]:
                     raise PlatformError(
                         f"worker {worker!r} had item {each.item!r}, aspect {each.aspect!r} in another HIT; "
                         f"accept of HIT {record.hit_id} would show it twice"
@@ -194,7 +216,7 @@ class Desk:
         record = self._owned(submission_id, worker)
         self._lapse_if_due(record, at)
         next_state(submission_id, record.state, Action.SAVE)
-        self._check_answer(record, answer)
+        answer = replace(answer, label=self._checked_label(record, answer))
         self.answers[submission_id][answer.item, answer.aspect] = answer
         self.changes.answers[submission_id, answer.item, answer.aspect] = None
 
@@ -206,8 +228,14 @@ class Desk:
             self.changes.events.append((submission_id, len(kept)))
             kept.append(event)
 
-    def submit(self, submission_id: str, worker: str, *, at: datetime) -> SubmissionRecord:
-        """Hand the work in; after the deadline it stays expired: kept, flagged late, and not counted."""
+    def submit(
+        self, submission_id: str, worker: str, *, at: datetime, expects_events: bool = False
+    ) -> SubmissionRecord:
+        """Hand the work in; after the deadline it stays expired: kept, flagged late, and not counted.
+
+        ``expects_events``: it was done on a page that reports what it sees, so active time follows from that alone;
+        silence means that the page's script did not run.
+        """
         record = self._owned(submission_id, worker)
         self._lapse_if_due(record, at)
         state = next_state(submission_id, record.state, Action.SUBMIT)
@@ -218,7 +246,8 @@ class Desk:
         record.is_late = state is SubmissionState.EXPIRED
         record.state, record.submitted_at = state, at
         record.ended_at = record.ended_at or at
-        stop_clocks(record, self.hits[record.hit_id], self.answers[submission_id].values(), self.events[submission_id])
+        answers = () if expects_events else self.answers[submission_id].values()
+        stop_clocks(record, self.hits[record.hit_id], answers, self.events[submission_id])
         self._touch(record)
         return record
 
@@ -234,6 +263,16 @@ class Desk:
         record = self.submission(submission_id)
         self._end(record, next_state(submission_id, record.state, Action.EXPIRE), record.deadline_at)
         return record
+
+    def release(self, submission_id: str, *, at: datetime) -> bool:
+        """Free a place because the recruiting platform ended the work; what was answered or handed in is kept."""
+        record = self.submission(submission_id)
+        if record.state is SubmissionState.ACCEPTED:
+            self._end(record, next_state(submission_id, record.state, Action.EXPIRE), min(at, record.deadline_at))
+            return True
+        had_place, record.place = record.place is not None, None
+        self._touch(record)
+        return had_place
 
     def sweep(self, hit_id: str, *, at: datetime) -> None:
         """Let all work of a HIT lapse whose deadline has passed."""
@@ -264,7 +303,7 @@ class Desk:
         record = self.hit(hit_id)
         had = set(self.of_hit[hit_id])
         if not record.allow_repeat:
-            had.update(*(self.claims[each.item, each.aspect] for each in record.hit.items))
+            had.update(*(self.claims[record.hit.scope, each.item, each.aspect] for each in record.hit.items))
         return frozenset(had)
 
     def _owned(self, submission_id: str, worker: str) -> SubmissionRecord:
@@ -287,24 +326,25 @@ class Desk:
         if record.submission_id not in self.changes.new_submissions:
             self.changes.changed_submissions[record.submission_id] = None
 
-    def _check_answer(self, record: SubmissionRecord, answer: AnswerRecord) -> None:
+    def _checked_label(self, record: SubmissionRecord, answer: AnswerRecord) -> str:
         check_text(answer.label, name=f"label of item {answer.item!r}")
         for each in self.hits[record.hit_id].hit.items:
             if (each.item, each.aspect) == (answer.item, answer.aspect):
-                if each.labels and answer.label not in each.labels:
-                    raise InputError(
-                        f"label of item {answer.item!r} is {answer.label!r}; allowed are {', '.join(each.labels)}"
-                    )
-                return
+                return checked_label(each, answer.label)
         raise InputError(
             f"item {answer.item!r}, aspect {answer.aspect!r} is not in HIT {record.hit_id}; nothing was saved"
         )
 
     def _require_all_answers(self, record: SubmissionRecord) -> None:
-        given = self.answers[record.submission_id]
+        given = self.answers[record.submission_id].keys() | self.skips[record.submission_id]
         missing = [each.item for each in self.hits[record.hit_id].hit.items if (each.item, each.aspect) not in given]
         if missing:
             raise PlatformError(
                 f"submission {record.submission_id} is accepted; submit is not possible before item {missing[0]!r} "
                 f"is answered ({len(missing)} missing)"
             )
+
+
+def _time_s(limit_s: int, *, is_recruited: bool) -> int:
+    """Return how long a place is kept; who was recruited elsewhere is on that platform's clock, so he gets grace."""
+    return limit_s + max(limit_s, 3600) if is_recruited else limit_s

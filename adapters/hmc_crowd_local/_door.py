@@ -5,19 +5,20 @@ Every step names the worker, so nobody acts for another.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from hmc_crowd._base.clock import as_utc
 from hmc_crowd.errors import PlatformError
 from hmc_crowd_local._records import AnswerRecord
-from hmc_crowd_local._timing import PageEvent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import datetime
 
-    from hmc_crowd.platform import RemoteSubmission
+    from hmc_crowd.platform import RemoteAnswer, RemoteSubmission
     from hmc_crowd_local._desk import Desk
+    from hmc_crowd_local._timing import PageEvent
 
 __all__ = ["Door"]
 
@@ -59,6 +60,7 @@ class Door:
         label: str,
         shown_at: datetime | None = None,
         answered_at: datetime | None = None,
+        swapped: bool | None = None,
     ) -> None:
         """Keep one answer as a draft; a later one to the same question replaces it until the work is handed in.
 
@@ -68,6 +70,8 @@ class Door:
             A question of the HIT and one of its labels (any text where it lists none).
         shown_at, answered_at : datetime, optional
             Aware; when the question came into view and when it was answered.
+        swapped : bool, optional
+            Of a pair: whether its sides were shown the other way round; ``label`` is that of the pair as given.
 
         Raises
         ------
@@ -78,18 +82,24 @@ class Door:
         """
         shown = None if shown_at is None else as_utc(shown_at, name="shown_at")
         answered = None if answered_at is None else as_utc(answered_at, name="answered_at")
-        answer = AnswerRecord(item, aspect, label, shown, answered)
+        answer = AnswerRecord(item, aspect, label, shown, answered, swapped)
         self._change(submission_id, lambda desk, now: desk.save(submission_id, worker, answer, at=now))
 
     def record_events(self, submission_id: str, worker: str, events: Iterable[PageEvent]) -> None:
         """Keep what the page saw, in the order given; active time is worked out from it when the work is handed in."""
-        kept = [PageEvent(each.kind, as_utc(each.at, name="at"), each.item) for each in events]
+        kept = [replace(each, at=as_utc(each.at, name="at")) for each in events]
         self._change(submission_id, lambda desk, _now: desk.record_events(submission_id, worker, kept), work=True)
 
-    def submit(self, submission_id: str, worker: str) -> RemoteSubmission:
+    def submit(self, submission_id: str, worker: str, *, expects_events: bool = False) -> RemoteSubmission:
         """Hand the work in; asked again, nothing changes.
 
         After the deadline the state stays expired: the answers are kept, flagged as late, and not counted.
+
+        Parameters
+        ----------
+        expects_events : bool, default False
+            The page reports what it sees (`record_events`); without any report active time is not known
+            (``no_heartbeat``), though the answers carry the server's times.
 
         Raises
         ------
@@ -97,8 +107,41 @@ class Door:
             The submission is unknown, somebody else's or returned, or a question has no answer yet.
         """
         return self._change(
-            submission_id, lambda desk, now: desk.submit(submission_id, worker, at=now).remote(), work=True
+            submission_id,
+            lambda desk, now: desk.submit(submission_id, worker, at=now, expects_events=expects_events).remote(),
+            work=True,
         )
+
+    def hand_in(self, submission_id: str, worker: str, answers: Iterable[RemoteAnswer]) -> RemoteSubmission:
+        """Save answers and hand the work in, all in one transaction or nothing of it; asked again, nothing changes.
+
+        For pages and programs that hold the answers of a whole HIT; `save_answer` and `submit` are its two halves.
+
+        Raises
+        ------
+        InputError
+            An answer's question is not in the HIT, its label not allowed, or a time has no zone.
+        PlatformError
+            The submission is unknown, somebody else's or returned, or a question has no answer.
+        """
+        kept = [
+            AnswerRecord(
+                each.item,
+                each.aspect,
+                each.label,
+                None if each.started_at is None else as_utc(each.started_at, name="started_at"),
+                None if each.submitted_at is None else as_utc(each.submitted_at, name="submitted_at"),
+            )
+            for each in answers
+        ]
+
+        def step(desk: Desk, now: datetime) -> RemoteSubmission:
+            if desk.submission(submission_id).submitted_at is None:
+                for answer in kept:
+                    desk.save(submission_id, worker, answer, at=now)
+            return desk.submit(submission_id, worker, at=now).remote()
+
+        return self._change(submission_id, step, work=True)
 
     def return_(self, submission_id: str, worker: str) -> RemoteSubmission:
         """Give the HIT back; its place is free again, what was answered is kept, the worker does not get it again."""

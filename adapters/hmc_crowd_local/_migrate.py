@@ -14,7 +14,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 
 from hmc_crowd.errors import NotOurDatabaseError, SchemaVersionError
-from hmc_crowd_local import _tables_mturk  # noqa: F401 because METADATA must know every table of the history
+from hmc_crowd_local import _tables_mturk, _tables_pages  # noqa: F401 because METADATA must know every table of the history
 from hmc_crowd_local._tables import PREFIX, VERSION_TABLE
 
 if TYPE_CHECKING:

@@ -8,15 +8,18 @@ clock, lazily: work lapses when somebody next looks at its HIT.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from hmc_crowd._base.clock import as_utc
-from hmc_crowd.errors import DuplicateError, InputError
+from hmc_crowd.errors import InputError
 from hmc_crowd.platform import Account, Capabilities, RemoteHit, RemoteSubmission, SubmissionState
+from hmc_crowd_local._bonuses import Bonuses
+from hmc_crowd_local._bulk import Bulk
 from hmc_crowd_local._desk import Desk
 from hmc_crowd_local._door import Door
+from hmc_crowd_local._inbox import WorkplaceInbox
+from hmc_crowd_local._orders import Orders
 from hmc_crowd_local._queries import (
     answers_of,
     busy_until,
@@ -27,12 +30,13 @@ from hmc_crowd_local._queries import (
     require_hits,
 )
 from hmc_crowd_local._rehearse import rehearse_desk
-from hmc_crowd_local._repository import chunks, flush, load_claims, load_hits, load_work
+from hmc_crowd_local._repository import chunks, flush, load_claims, load_hits
 from hmc_crowd_local._states import Action
+from hmc_crowd_local._steps import twice
 from hmc_crowd_local._tables import HIT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
     from types import TracebackType
 
@@ -41,32 +45,37 @@ if TYPE_CHECKING:
     from hmc_crowd.platform import FeeSchedule, Hit, RemoteAnswer
     from hmc_crowd.simulation import Crowd
     from hmc_crowd_local._database import Database
+    from hmc_crowd_local.mturk_api import FrontDoor, Settings
+    from hmc_crowd_local.pages import Invites
 
 __all__ = ["LocalPlatform"]
-
-T = TypeVar("T")
 
 # HITs that a rehearsal holds in memory, and stores, at a time.
 _REHEARSED_AT_ONCE = 1_000
 _HANDED_IN = tuple(state.value for state in SubmissionState if state.has_work)
 
 
-class LocalPlatform(Door):
+class LocalPlatform(Orders, Bonuses, Bulk, Door):
     """A platform of our own; made by `hmc_crowd_local.connect`.
 
-    It implements `hmc_crowd.platform.Platform` (the requester's side), `hmc_crowd.platform.TaskPages`, the worker's
-    door (`accept`, `open_page`, `save_answer`, `record_events`, `submit`, `return_`) and `rehearse`.
+    It implements `hmc_crowd.platform.Platform` (the requester's side), `hmc_crowd.platform.PaysBonuses`,
+    `hmc_crowd.platform.RoutedPages` (pages for people whom another platform recruits), the worker's door (`accept`,
+    `open_page`, `save_answer`, `record_events`, `submit`, `return_`) and `rehearse`.
     """
 
     name = "local"
-    capabilities = Capabilities(idempotent_create=True)
+    capabilities = Capabilities(
+        idempotent_create=True,
+        bonuses=True,
+        bonus_is_repeatable=True,
+        bonus_batch=1_000,
+        repeats_are_barred=True,
+        in_house=True,
+    )
 
     def __init__(self, database: Database, *, clock: Clock, ids: IdSource, fees: FeeSchedule, pages: str) -> None:
-        self._database = database
-        self._clock = clock
-        self._ids = ids
+        super().__init__(database, clock=clock, ids=ids, pages=pages)
         self._fees = fees
-        self._pages = pages.rstrip("/")
 
     def __enter__(self) -> LocalPlatform:
         return self
@@ -91,7 +100,7 @@ class LocalPlatform(Door):
 
     # The requester's side.
 
-    def publish(self, hit: Hit, *, allow_repeat: bool = False) -> RemoteHit:
+    def publish(self, hit: Hit, *, allow_repeat: bool = False, first_sent_at: datetime | None = None) -> RemoteHit:  # noqa: ARG002 because of the port
         """Offer a HIT; asking again with the same key and content returns the HIT that exists.
 
         Parameters
@@ -100,6 +109,8 @@ class LocalPlatform(Door):
             What to offer.
         allow_repeat : bool, default False
             A worker may take it although he had one of its questions in another HIT (a retest).
+        first_sent_at : datetime, optional
+            Of no meaning here: a key names one HIT however old it is.
 
         Raises
         ------
@@ -120,7 +131,7 @@ class LocalPlatform(Door):
                 flush(connection, desk)
                 return desk.remote_hit(record.hit_id, at=now)
 
-        return _twice(attempt)
+        return twice(attempt)
 
     def find(self, key: str) -> RemoteHit | None:
         """Return the HIT published under this key, or None."""
@@ -174,11 +185,13 @@ class LocalPlatform(Door):
     # The pages' side.
 
     def show(self, hits: Iterable[Hit]) -> Mapping[str, str]:
-        """Make sure these HITs are here and return the address of each by its key."""
-        return {hit.key: f"{self._pages}/hit/{self.publish(hit).hit_id}" for hit in hits}
+        """Make sure these HITs are here, a few hundred per transaction, and return the address of each by its key."""
+        return {key: f"{self._pages}/work/hit/{hit_id}" for key, hit_id in self._ensure(hits).items()}
 
     def answers(self, submission_ids: Iterable[str]) -> Mapping[str, tuple[RemoteAnswer, ...]]:
         """Return the answers of each submission whose work is handed in; drafts and late work are not among them.
+
+        Whoever was recruited elsewhere is on that platform's clock: his work is among them whenever it came.
 
         Raises
         ------
@@ -227,40 +240,36 @@ class LocalPlatform(Door):
         """Return when the last recorded work ended: where a virtual clock goes on after a rehearsal."""
         return max(busy_until(self._database).values(), default=None)
 
-    # How a step becomes a transaction.
+    # What pages ask.
 
-    def _now(self) -> datetime:
-        return as_utc(self._clock.now(), name="clock")
+    def hit(self, hit_id: str) -> Hit:
+        """Return the content of a HIT, or refuse an unknown id."""
+        with self._database.read() as connection:
+            desk = Desk(self._ids)
+            load_hits(connection, desk, [hit_id])
+            return desk.hit(hit_id).hit
 
-    def _at_hit(
-        self, hit_id: str, step: Callable[[Desk, datetime], T], *, worker: str | None = None, work: str | None = None
-    ) -> T:
-        now = self._now()
+    def submission(self, submission_id: str) -> RemoteSubmission:
+        """Return a submission as it stands now, or refuse an unknown id; a look changes nothing."""
+        desk = Desk(self._ids)
+        with self._database.read() as connection:
+            hit_id = hit_of(connection, submission_id)
+            load_hits(connection, desk, [hit_id])
+        desk.sweep(hit_id, at=self._now())
+        return desk.submission(submission_id).remote()
 
-        def attempt() -> T:
-            with self._database.write() as connection:
-                desk = Desk(self._ids)
-                load_hits(connection, desk, [hit_id], lock=True)
-                desk.hit(hit_id)
-                if worker is not None:
-                    load_claims(connection, desk, [hit_id], worker=worker)
-                if work is not None:
-                    load_work(connection, desk, work)
-                desk.sweep(hit_id, at=now)
-                result = step(desk, now)
-                flush(connection, desk)
-                return result
+    def inbox(self, platform: str) -> WorkplaceInbox:
+        """Return where the events that a platform sends are kept."""
+        return WorkplaceInbox(self._database, platform, self._now)
 
-        return _twice(attempt)
+    def front_door(self, settings: Settings | None = None) -> FrontDoor:
+        """Return the MTurk-API front door of this workplace; it is closed with the workplace."""
+        from hmc_crowd_local.mturk_api import open_front_door
 
-    def _change(self, submission_id: str, step: Callable[[Desk, datetime], T], *, work: bool = False) -> T:
-        hit_id = hit_of(self._database, submission_id)
-        return self._at_hit(hit_id, step, work=submission_id if work else None)
+        return open_front_door(settings=settings, clock=self._clock, database=self._database)
 
+    def invites(self) -> Invites:
+        """Return the invitations of people of one's own, whose links open the task pages."""
+        from hmc_crowd_local.pages import Invites
 
-def _twice(attempt: Callable[[], T]) -> T:
-    """Try again once when another process wrote the same row first: the second look sees what it wrote."""
-    try:
-        return attempt()
-    except DuplicateError:
-        return attempt()
+        return Invites(self, secret=self.secret("pages"))

@@ -10,7 +10,7 @@ from hmc_crowd.errors import PlatformError
 from hmc_crowd.platform import SubmissionState
 from hmc_crowd_local._records import AnswerRecord
 from hmc_crowd_local._repository import chunks, submission_of
-from hmc_crowd_local._tables import ANSWER, HIT, HIT_ITEM, SUBMISSION
+from hmc_crowd_local._tables import ANSWER, HIT, HIT_ITEM, ORDER, SUBMISSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,11 +32,10 @@ __all__ = [
 _PAGE = 1_000
 
 
-def hit_of(database: Database, submission_id: str) -> str:
+def hit_of(connection: sa.Connection, submission_id: str) -> str:
     """Return the HIT of a submission, or refuse an unknown id."""
     query = sa.select(SUBMISSION.c.hit_id).where(SUBMISSION.c.submission_id == submission_id)
-    with database.read() as connection:
-        hit_id: str | None = connection.execute(query).scalar()
+    hit_id: str | None = connection.execute(query).scalar()
     if hit_id is None:
         raise _unknown("submission", submission_id)
     return hit_id
@@ -88,7 +87,10 @@ def pages_of_submissions(database: Database, hit_ids: Sequence[str]) -> Iterator
 def answers_of(
     database: Database, submission_ids: Sequence[str], *, states: Sequence[str]
 ) -> dict[str, tuple[RemoteAnswer, ...]]:
-    """Return the answers of submissions in one of these states, in the order of the HIT; refuse unknown ids."""
+    """Return the answers of submissions in one of these states, in the order of the HIT; refuse unknown ids.
+
+    What somebody recruited elsewhere handed in is among them in every state.
+    """
     found: dict[str, list[RemoteAnswer]] = {}
     same = sa.and_(
         HIT_ITEM.c.hit_id == SUBMISSION.c.hit_id,
@@ -103,9 +105,10 @@ def answers_of(
                 if each not in known:
                     raise _unknown("submission", each)
             query = sa.select(ANSWER).join(SUBMISSION).join(HIT_ITEM, same).where(mine)
-            query = query.where(SUBMISSION.c.state.in_(states))
+            came = sa.and_(SUBMISSION.c.recruited_by.is_not(None), SUBMISSION.c.submitted_at.is_not(None))
+            query = query.where(sa.or_(SUBMISSION.c.state.in_(states), came))
             for row in connection.execute(query.order_by(ANSWER.c.submission_id, HIT_ITEM.c.ordinal)):
-                answer = AnswerRecord(row.item, row.aspect, row.label, row.shown_at, row.answered_at)
+                answer = AnswerRecord(row.item, row.aspect, row.label, row.shown_at, row.answered_at, row.swapped)
                 found.setdefault(row.submission_id, []).append(answer.remote())
     return {each: tuple(found[each]) for each in submission_ids if each in found}
 
@@ -113,7 +116,8 @@ def answers_of(
 def open_hits(database: Database, *, at: datetime) -> list[str]:
     """Return HITs that are not closed and not full, oldest first; whether their time is over the desk decides.
 
-    Equally old ones come by key, which unlike the id is the same in every run.
+    Equally old ones come by key, which unlike the id is the same in every run. HITs of orders are not among them: their
+    places are for the people whom another platform recruits.
     """
     held = sa.func.count(SUBMISSION.c.place)
     overdue = sa.and_(SUBMISSION.c.state == SubmissionState.ACCEPTED.value, SUBMISSION.c.deadline_at < at)
@@ -121,7 +125,7 @@ def open_hits(database: Database, *, at: datetime) -> list[str]:
     query = (
         sa.select(HIT.c.hit_id)
         .outerjoin(SUBMISSION)
-        .where(HIT.c.closed_at.is_(None))
+        .where(HIT.c.closed_at.is_(None), ~sa.exists().where(ORDER.c.hit_id == HIT.c.hit_id))
         .group_by(HIT.c.hit_id, HIT.c.created_at, HIT.c.key, HIT.c.redundancy)
         .having(held - lapsed < HIT.c.redundancy)
         .order_by(HIT.c.created_at, HIT.c.key)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hmc_crowd._base.ids import digest
 from hmc_crowd.errors import InputError
 from hmc_crowd.platform import RemoteAnswer, RemoteSubmission, SubmissionState
+from hmc_crowd_local._kinds import check_question
 from hmc_crowd_local._timing import reading_allowance_s
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from hmc_crowd.platform import Hit
 
-__all__ = ["AnswerRecord", "HitRecord", "SubmissionRecord", "check_hit", "check_text", "content_hash"]
+__all__ = ["AnswerRecord", "HitRecord", "Recruited", "SubmissionRecord", "check_hit", "check_text", "content_hash"]
 
 
 @dataclass(slots=True)
@@ -41,7 +42,17 @@ class HitRecord:
 
     def allowances_s(self) -> dict[str, float]:
         """Longest gap that counts as reading, by item."""
-        return {each.item: reading_allowance_s(_words(each.text, *each.context)) for each in self.hit.items}
+        return {
+            each.item: reading_allowance_s(_words(each.text, *each.context, *each.options)) for each in self.hit.items
+        }
+
+
+class Recruited(NamedTuple):
+    """Who sent a worker: the platform, the id of his work there, and the order that it is for."""
+
+    platform: str
+    external_id: str
+    order_key: str
 
 
 @dataclass(slots=True)
@@ -64,6 +75,14 @@ class SubmissionRecord:
     is_late: bool = False
     reviewed_at: datetime | None = None
     reason: str | None = None
+    recruited_by: str | None = None
+    external_id: str | None = None
+    order_key: str | None = None
+
+    def is_under_way_for(self, recruited: Recruited | None) -> bool:
+        """Whether this is unfinished work that the same worker comes back to by the same way."""
+        is_same = recruited is None or recruited[:2] == (self.recruited_by, self.external_id)
+        return is_same and self.state is SubmissionState.ACCEPTED
 
     def remote(self) -> RemoteSubmission:
         """As the port shows it; work that came too late was never submitted as far as the requester is concerned."""
@@ -91,10 +110,11 @@ class AnswerRecord:
     label: str
     shown_at: datetime | None = None
     answered_at: datetime | None = None
+    swapped: bool | None = None
 
     def remote(self) -> RemoteAnswer:
         """As the port shows it."""
-        return RemoteAnswer(self.item, self.aspect, self.label, self.shown_at, self.answered_at)
+        return RemoteAnswer(self.item, self.aspect, self.label, self.shown_at, self.answered_at, self.swapped)
 
 
 def content_hash(hit: Hit, *, allow_repeat: bool) -> str:
@@ -114,10 +134,12 @@ def check_hit(hit: Hit) -> None:
         value = getattr(hit, name)
         if value < least:
             raise InputError(f"{name} of hit {hit.key!r} is {value}; it must be {least} or more")
-    for name, text in (("key", hit.key), ("title", hit.title), ("description", hit.description)):
-        check_text(text, name=f"{name} of hit {hit.key!r}")
+    for name in ("key", "title", "description", "scope", "guideline"):
+        check_text(getattr(hit, name), name=f"{name} of hit {hit.key!r}")
     for each in hit.items:
-        for text in (each.item, each.aspect, each.group, each.text, *each.context, *each.labels):
+        check_question(each)
+        texts = (each.item, each.aspect, each.group, each.text, each.question, each.language, each.category)
+        for text in (*texts, *each.context, *each.labels, *each.options):
             check_text(text, name=f"item {each.item!r} of hit {hit.key!r}")
 
 

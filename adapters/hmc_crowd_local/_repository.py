@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -12,6 +12,7 @@ from hmc_crowd.platform import Hit, HitItem, SubmissionState
 from hmc_crowd_local._desk import Changes
 from hmc_crowd_local._records import AnswerRecord, HitRecord, SubmissionRecord, content_hash
 from hmc_crowd_local._tables import ANSWER, CLAIM, EVENT, HIT, HIT_ITEM, SUBMISSION
+from hmc_crowd_local._tables_pages import SKIP
 from hmc_crowd_local._timing import PageEvent
 
 if TYPE_CHECKING:
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
 
 __all__ = ["chunks", "flush", "load_claims", "load_hits", "load_work", "submission_of"]
 
+T = TypeVar("T")
+
 # SQLite takes 32,766 bound values in a statement at most; a page of this size keeps the plan cached.
 _CHUNK = 500
 
 
-def chunks(values: Sequence[str], size: int = _CHUNK) -> Iterator[Sequence[str]]:
+def chunks(values: Sequence[T], size: int = _CHUNK) -> Iterator[Sequence[T]]:
     """Cut a sequence into pieces that fit into one statement."""
     for start in range(0, len(values), size):
         yield values[start : start + size]
@@ -52,23 +55,28 @@ def load_hits(connection: sa.Connection, desk: Desk, hit_ids: Sequence[str], *, 
 
 def load_claims(connection: sa.Connection, desk: Desk, hit_ids: Sequence[str], *, worker: str | None = None) -> None:
     """Put on the desk who had the questions of these HITs already: everybody, or one worker."""
-    same = sa.and_(CLAIM.c.item == HIT_ITEM.c.item, CLAIM.c.aspect == HIT_ITEM.c.aspect)
+    same = sa.and_(CLAIM.c.item == HIT_ITEM.c.item, CLAIM.c.aspect == HIT_ITEM.c.aspect, CLAIM.c.scope == HIT.c.scope)
     for ids in chunks(hit_ids):
-        query = sa.select(CLAIM.c.item, CLAIM.c.aspect, CLAIM.c.worker).distinct().join(HIT_ITEM, same)
+        query = sa.select(CLAIM.c.scope, CLAIM.c.item, CLAIM.c.aspect, CLAIM.c.worker).distinct()
+        query = query.select_from(HIT_ITEM).join(HIT, HIT.c.hit_id == HIT_ITEM.c.hit_id).join(CLAIM, same)
         query = query.where(HIT_ITEM.c.hit_id.in_(ids))
         if worker is not None:
             query = query.where(CLAIM.c.worker == worker)
-        for item, aspect, who in connection.execute(query):
-            desk.claims[item, aspect].add(who)
+        for scope, item, aspect, who in connection.execute(query):
+            desk.claims[scope, item, aspect].add(who)
 
 
 def load_work(connection: sa.Connection, desk: Desk, submission_id: str) -> None:
     """Put the answers and page events of a submission on the desk."""
     for row in connection.execute(sa.select(ANSWER).where(ANSWER.c.submission_id == submission_id)):
-        answer = AnswerRecord(row.item, row.aspect, row.label, row.shown_at, row.answered_at)
+        answer = AnswerRecord(row.item, row.aspect, row.label, row.shown_at, row.answered_at, row.swapped)
         desk.answers[submission_id][row.item, row.aspect] = answer
     query = sa.select(EVENT).where(EVENT.c.submission_id == submission_id).order_by(EVENT.c.seq)
-    desk.events[submission_id].extend(PageEvent(row.kind, row.at, row.item) for row in connection.execute(query))
+    desk.events[submission_id].extend(
+        PageEvent(row.kind, row.at, row.item, row.page, row.page_ms, row.epoch_ms) for row in connection.execute(query)
+    )
+    skipped = sa.select(SKIP.c.item, SKIP.c.aspect).where(SKIP.c.submission_id == submission_id)
+    desk.skips[submission_id].update((row.item, row.aspect) for row in connection.execute(skipped))
 
 
 def flush(connection: sa.Connection, desk: Desk) -> None:
@@ -80,6 +88,9 @@ def flush(connection: sa.Connection, desk: Desk) -> None:
     if closed:
         update = sa.update(HIT).where(HIT.c.hit_id == sa.bindparam("b_id"))
         connection.execute(update.values(closed_at=sa.bindparam("b_at")), closed)
+    for each in changes.grown_hits:
+        grown = sa.update(HIT).where(HIT.c.hit_id == each)
+        connection.execute(grown.values(redundancy=desk.hits[each].hit.redundancy))
     # First the places that became free: their numbers may be given out again in the same transaction.
     _update_submissions(connection, desk)
     _insert(connection, SUBMISSION, [_submission_row(desk.submissions[each]) for each in changes.new_submissions])
@@ -89,8 +100,8 @@ def flush(connection: sa.Connection, desk: Desk) -> None:
         connection,
         CLAIM,
         [
-            {"worker": worker, "item": item, "aspect": aspect, "hit_id": hit_id}
-            for (worker, item, aspect), hit_id in changes.claims.items()
+            {"worker": worker, "scope": scope, "item": item, "aspect": aspect, "hit_id": hit_id}
+            for (worker, scope, item, aspect), hit_id in changes.claims.items()
         ],
     )
     desk.changes = Changes()
@@ -115,6 +126,9 @@ def submission_of(row: Any) -> SubmissionRecord:
         is_late=row.is_late,
         reviewed_at=row.reviewed_at,
         reason=row.reason,
+        recruited_by=row.recruited_by,
+        external_id=row.external_id,
+        order_key=row.order_key,
     )
 
 
@@ -127,6 +141,12 @@ def _hit_item(row: Any) -> HitItem:
         text=row.text,
         context=tuple(json.loads(row.context)),
         labels=tuple(json.loads(row.labels)),
+        kind=row.kind,
+        options=tuple(json.loads(row.options)),
+        question=row.question,
+        language=row.language,
+        category=row.category,
+        sensitive=row.sensitive,
     )
 
 
@@ -141,6 +161,8 @@ def _hit_record(row: Any, items: tuple[HitItem, ...]) -> HitRecord:
         currency=row.currency,
         time_limit_s=row.time_limit_s,
         lifetime_s=row.lifetime_s,
+        scope=row.scope,
+        guideline=row.guideline,
     )
     return HitRecord(row.hit_id, hit, row.created_at, row.closed_at, row.allow_repeat)
 
@@ -159,6 +181,8 @@ def _hit_row(record: HitRecord) -> dict[str, Any]:
         "time_limit_s": hit.time_limit_s,
         "lifetime_s": hit.lifetime_s,
         "allow_repeat": record.allow_repeat,
+        "scope": hit.scope,
+        "guideline": hit.guideline,
         "created_at": record.created_at,
         "closed_at": record.closed_at,
     }
@@ -176,6 +200,12 @@ def _question_rows(record: HitRecord) -> list[dict[str, Any]]:
             "text": each.text,
             "context": json.dumps(each.context, ensure_ascii=False),
             "labels": json.dumps(each.labels, ensure_ascii=False),
+            "kind": each.kind,
+            "options": json.dumps(each.options, ensure_ascii=False),
+            "question": each.question,
+            "language": each.language,
+            "category": each.category,
+            "sensitive": each.sensitive,
         }
         for ordinal, each in enumerate(record.hit.items)
     ]
@@ -189,7 +219,16 @@ def _submission_row(record: SubmissionRecord) -> dict[str, Any]:
 
 def _event_row(desk: Desk, submission_id: str, seq: int) -> dict[str, Any]:
     event = desk.events[submission_id][seq]
-    return {"submission_id": submission_id, "seq": seq, "kind": event.kind, "at": event.at, "item": event.item}
+    return {
+        "submission_id": submission_id,
+        "seq": seq,
+        "kind": event.kind,
+        "at": event.at,
+        "item": event.item,
+        "page": event.page,
+        "page_ms": event.page_ms,
+        "epoch_ms": event.epoch_ms,
+    }
 
 
 def _insert(connection: sa.Connection, table: sa.Table, rows: list[dict[str, Any]]) -> None:
@@ -202,6 +241,7 @@ def _update_submissions(connection: sa.Connection, desk: Desk) -> None:
     if not rows:
         return
     fixed = {"submission_id", "hit_id", "worker", "accepted_at", "deadline_at"}
+    fixed |= {"recruited_by", "external_id", "order_key"}
     moving = [name for name in rows[0] if name not in fixed]
     update = sa.update(SUBMISSION).where(SUBMISSION.c.submission_id == sa.bindparam("b_submission_id"))
     connection.execute(
@@ -219,6 +259,7 @@ def _upsert_answers(connection: sa.Connection, desk: Desk) -> None:
             "label": answer.label,
             "shown_at": answer.shown_at,
             "answered_at": answer.answered_at,
+            "swapped": answer.swapped,
         }
         for submission_id, item, aspect in desk.changes.answers
         for answer in (desk.answers[submission_id][item, aspect],)
@@ -227,5 +268,5 @@ def _upsert_answers(connection: sa.Connection, desk: Desk) -> None:
         return
     # Both dialects have the same clause, in two classes.
     insert: Any = (sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert)(ANSWER)
-    moving = {name: insert.excluded[name] for name in ("label", "shown_at", "answered_at")}
+    moving = {name: insert.excluded[name] for name in ("label", "shown_at", "answered_at", "swapped")}
     connection.execute(insert.on_conflict_do_update(index_elements=list(ANSWER.primary_key), set_=moving), rows)

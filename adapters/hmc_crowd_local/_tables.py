@@ -2,7 +2,8 @@
 
 All names start with ``workplace_``, so they may share a PostgreSQL database with the store. What must be unique is
 unique here, not only in Python: one HIT per key, one worker per HIT, one worker per place, one answer per question
-and submission, one claim per worker and question.
+and submission, one claim per worker and question within a scope, one submission per id of a recruiting platform, one
+payment per bonus order and submission.
 """
 
 from __future__ import annotations
@@ -15,7 +16,20 @@ import sqlalchemy as sa
 if TYPE_CHECKING:
     from sqlalchemy.engine import Dialect
 
-__all__ = ["ANSWER", "CLAIM", "EVENT", "HIT", "HIT_ITEM", "METADATA", "PREFIX", "SUBMISSION", "VERSION_TABLE"]
+__all__ = [
+    "ANSWER",
+    "BONUS",
+    "CLAIM",
+    "EVENT",
+    "HIT",
+    "HIT_ITEM",
+    "INBOX",
+    "METADATA",
+    "ORDER",
+    "PREFIX",
+    "SUBMISSION",
+    "VERSION_TABLE",
+]
 
 PREFIX = "workplace_"
 VERSION_TABLE = "hmc_crowd_workplace_version"
@@ -72,6 +86,8 @@ HIT = sa.Table(
     sa.Column("time_limit_s", sa.Integer, nullable=False),
     sa.Column("lifetime_s", sa.Integer, nullable=False),
     sa.Column("allow_repeat", sa.Boolean, nullable=False),
+    _text("scope"),
+    _text("guideline"),
     _time("created_at", nullable=False),
     _time("closed_at"),
     sa.CheckConstraint("redundancy >= 1", name="redundancy"),
@@ -89,6 +105,12 @@ HIT_ITEM = sa.Table(
     _text("text"),
     _text("context"),  # JSON list of str
     _text("labels"),  # JSON list of str
+    _text("kind"),
+    _text("options"),  # JSON list of str
+    _text("question"),
+    _text("language"),
+    _text("category"),
+    sa.Column("sensitive", sa.Boolean, nullable=False),
     sa.UniqueConstraint("hit_id", "item", "aspect"),
 )
 
@@ -111,6 +133,9 @@ SUBMISSION = sa.Table(
     sa.Column("is_late", sa.Boolean, nullable=False),
     _time("reviewed_at"),
     _text("reason", nullable=True),
+    _text("recruited_by", nullable=True),  # the platform that sent the worker, and the id of his work there
+    _text("external_id", nullable=True),
+    _text("order_key", nullable=True),
     sa.UniqueConstraint("hit_id", "worker"),
     sa.UniqueConstraint("hit_id", "place"),
     sa.CheckConstraint("place >= 0", name="place"),
@@ -118,6 +143,7 @@ SUBMISSION = sa.Table(
         "state IN ('accepted', 'submitted', 'approved', 'rejected', 'returned', 'expired')", name="state"
     ),
     sa.Index("ix_workplace_submission_state_deadline_at", "state", "deadline_at"),
+    sa.Index("uq_workplace_submission_external", "recruited_by", "external_id", unique=True),
 )
 
 ANSWER = sa.Table(
@@ -129,6 +155,7 @@ ANSWER = sa.Table(
     _text("label"),
     _time("shown_at"),
     _time("answered_at"),
+    sa.Column("swapped", sa.Boolean),  # of a pair: whether its sides were shown the other way round
 )
 
 EVENT = sa.Table(
@@ -139,14 +166,59 @@ EVENT = sa.Table(
     _text("kind"),
     _time("at", nullable=False),
     _text("item", nullable=True),
+    # As a page of ours sent it: which opening of the page, its number there, its two clocks; and when it came.
+    _text("page", nullable=True),
+    sa.Column("page_seq", sa.Integer),
+    sa.Column("page_ms", sa.Double),
+    sa.Column("epoch_ms", sa.Double),
+    _time("received_at"),
+    sa.Index("uq_workplace_event_page", "submission_id", "page", "page_seq", unique=True),
 )
 
 CLAIM = sa.Table(
     "workplace_claim",
     METADATA,
     _text("worker", primary_key=True),
+    _text("scope", primary_key=True),
     _text("item", primary_key=True),
     _text("aspect", primary_key=True),
     sa.Column("hit_id", sa.Text, sa.ForeignKey("workplace_hit.hit_id"), nullable=False),
     sa.Index("ix_workplace_claim_item_aspect", "item", "aspect"),
+)
+
+# HITs that arrivals of an order may get.
+ORDER = sa.Table(
+    "workplace_order",
+    METADATA,
+    _text("key", primary_key=True),
+    sa.Column("hit_id", sa.Text, sa.ForeignKey("workplace_hit.hit_id"), primary_key=True, index=True),
+)
+
+BONUS = sa.Table(
+    "workplace_bonus",
+    METADATA,
+    _text("order_key", primary_key=True),
+    sa.Column(
+        "submission_id", sa.Text, sa.ForeignKey("workplace_submission.submission_id"), primary_key=True, index=True
+    ),
+    _text("worker"),
+    sa.Column("amount_minor", sa.BigInteger, nullable=False),
+    _text("currency"),
+    _text("reason_code"),
+    _text("reason"),
+    _time("paid_at", nullable=False),
+    sa.CheckConstraint("amount_minor > 0", name="amount"),
+)
+
+# Events that platforms sent; each is kept once, and committed before it is answered.
+INBOX = sa.Table(
+    "workplace_inbox",
+    METADATA,
+    _text("platform", primary_key=True),
+    _text("event_id", primary_key=True),
+    _text("kind"),
+    _text("resource_id"),
+    _time("received_at", nullable=False),
+    _time("done_at"),
+    sa.Index("ix_workplace_inbox_done_at", "platform", "done_at", "received_at"),
 )

@@ -58,6 +58,7 @@ KEY = sa.Table(
     _text("access_key", primary_key=True),
     _account(),
     _text("secret"),
+    _text("label"),
     _time("created_at", nullable=False),
     _time("revoked_at"),
 )
@@ -101,6 +102,7 @@ M_HIT = sa.Table(
     sa.Column("hit_type_id", sa.Text, sa.ForeignKey("workplace_mturk_hit_type.hit_type_id"), nullable=False),
     _text("question"),
     _text("layout_id", nullable=True),
+    _text("inputs", nullable=True),  # JSON, the layout's parameters
     _text("annotation", nullable=True),
     sa.Column("max_assignments", sa.Integer, nullable=False),
     sa.Column("unit_minor", sa.BigInteger, nullable=False),  # reward and fee of one assignment
@@ -117,6 +119,7 @@ M_HIT = sa.Table(
     sa.Index("ix_workplace_mturk_hit_account_id_hit_id", "account_id", "hit_id"),
     sa.Index("ix_workplace_mturk_hit_expires_at", "is_expiry_settled", "expires_at"),
     sa.Index("ix_workplace_mturk_hit_annotation", "annotation"),
+    sa.Index("ix_workplace_mturk_hit_disposed_at", "disposed_at", "created_at"),
 )
 
 # An assignment id may pass from a worker who abandoned it to another one: the key is both.

@@ -8,15 +8,15 @@ open, not that anybody is there, and count for nothing. Raw events are kept, so 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from datetime import datetime
 
-__all__ = ["EVENT_KINDS", "PageEvent", "active_seconds", "reading_allowance_s", "time_quality"]
+__all__ = ["EVENT_KINDS", "PageEvent", "active_seconds", "clocks_disagree", "reading_allowance_s", "time_quality"]
 
 EVENT_KINDS = ("shown", "visible", "hidden", "focus", "blur", "input", "answer", "submit", "heartbeat")
 _LEAST_S, _MOST_S = 60.0, 600.0
@@ -34,11 +34,18 @@ class PageEvent:
         Aware.
     item : str, optional
         The item that was shown or answered.
+    page : str, optional
+        Which opening of the page saw it: two tabs are two pages.
+    page_ms, epoch_ms : float, optional
+        The page's own clocks, as sent: since the page opened, and of the device.
     """
 
     kind: str
     at: datetime
     item: str | None = None
+    page: str | None = None
+    page_ms: float | None = None
+    epoch_ms: float | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in EVENT_KINDS:
@@ -57,6 +64,8 @@ def reading_allowance_s(n_words: int) -> float:
 def active_seconds(events: Iterable[PageEvent], allowance_s: Mapping[str, float]) -> tuple[float, bool]:
     """Return seconds of activity and whether any gap was cut.
 
+    Each opening of a page is a time line of its own; where two overlap (tabs), a second counts once.
+
     Parameters
     ----------
     events : iterable of PageEvent
@@ -72,17 +81,31 @@ def active_seconds(events: Iterable[PageEvent], allowance_s: Mapping[str, float]
     >>> active_seconds([PageEvent(kind, start + timedelta(seconds=s)) for kind, s in seen], {})
     (15.0, False)
     """
-    total, was_cut, is_visible = 0.0, False, True
+    pages: dict[str | None, list[PageEvent]] = {}
+    for event in sorted(events, key=lambda event: event.at):
+        if event.kind != "heartbeat":
+            pages.setdefault(event.page, []).append(event)
+    spans: list[tuple[datetime, datetime]] = []
+    was_cut = False
+    for seen in pages.values():
+        found, cut = _active_spans(seen, allowance_s)
+        spans += found
+        was_cut = was_cut or cut
+    return _length_of_union(spans), was_cut
+
+
+def _active_spans(
+    seen: list[PageEvent], allowance_s: Mapping[str, float]
+) -> tuple[list[tuple[datetime, datetime]], bool]:
+    """Return when one page was visible and used, each gap cut at its allowance, and whether one was cut."""
+    spans, was_cut, is_visible = [], False, True
     shown: str | None = None
     last: datetime | None = None
-    for event in sorted(events, key=lambda event: event.at):
-        if event.kind == "heartbeat":
-            continue
+    for event in seen:
         if last is not None and is_visible:
-            gap = (event.at - last).total_seconds()
-            cap = allowance_s.get(shown or "", _LEAST_S)
-            total += min(gap, cap)
-            was_cut = was_cut or gap > cap
+            end = min(event.at, last + timedelta(seconds=allowance_s.get(shown or "", _LEAST_S)))
+            was_cut = was_cut or end < event.at
+            spans.append((last, end))
         last = event.at
         if event.kind in {"hidden", "blur"}:
             is_visible = False
@@ -91,7 +114,34 @@ def active_seconds(events: Iterable[PageEvent], allowance_s: Mapping[str, float]
             is_visible = True
         if event.kind == "shown":
             shown = event.item
-    return total, was_cut
+    return spans, was_cut
+
+
+def _length_of_union(spans: list[tuple[datetime, datetime]]) -> float:
+    """Return the seconds that lie in at least one of the spans."""
+    total = timedelta()
+    reached: datetime | None = None
+    for begin, end in sorted(spans):
+        start = begin if reached is None or begin > reached else reached
+        if end > start:
+            total += end - start
+            reached = end
+    return total.total_seconds()
+
+
+def clocks_disagree(events: Iterable[PageEvent], *, most_s: float = 2.0) -> bool:
+    """Say whether, on some page, the page's clock and the device's ran apart: one was set, or the device slept.
+
+    >>> from datetime import UTC, datetime
+    >>> now = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> clocks_disagree([PageEvent("shown", now, None, "p", 0.0, 9e5), PageEvent("submit", now, None, "p", 5e3, 9.7e5)])
+    True
+    """
+    offsets: dict[str, list[float]] = {}
+    for event in events:
+        if event.page is not None and event.page_ms is not None and event.epoch_ms is not None:
+            offsets.setdefault(event.page, []).append(event.epoch_ms - event.page_ms)
+    return any(max(each) - min(each) > most_s * 1000 for each in offsets.values())
 
 
 def time_quality(*, platform_s: float, page_s: float | None, active_s: float | None, was_cut: bool) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.extras import require
 from hmc_crowd.errors import PlatformError, PlatformUnavailableError
+from hmc_crowd_mturk._deadline import DeadlineError, within
 from hmc_crowd_mturk._failures import translate
 from hmc_crowd_mturk._guard import refuse_closed_service
 
@@ -35,7 +36,10 @@ class Api:
     read_attempts : int, default 5
         How often a read is tried in all (boto3's ``standard`` mode, growing random pauses).
     connect_timeout_s, read_timeout_s : float
-        How long to wait for a connection, and for an answer.
+        How long to wait for a connection, and for the next bytes of an answer.
+    deadline_s : float, default 180
+        How long a call may take in all, its repetitions included: an endpoint that sends a byte now and then for ever
+        does not hold us.
     """
 
     def __init__(
@@ -46,6 +50,7 @@ class Api:
         read_attempts: int = 5,
         connect_timeout_s: float = 5.0,
         read_timeout_s: float = 30.0,
+        deadline_s: float = 180.0,
     ) -> None:
         config = require("botocore.config", extra="mturk", purpose="the MTurk adapter").Config
 
@@ -64,6 +69,7 @@ class Api:
             refuse_closed_service(made)
             return made
 
+        self._deadline_s = deadline_s
         self._reading, self._writing = client(read_attempts), client(1)
 
     @property
@@ -120,8 +126,9 @@ class Api:
         from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
 
         try:
-            answer: dict[str, Any] = getattr(client, _method(client, operation))(**parameters)
-        except (BotoCoreError, ClientError) as error:
+            call = getattr(client, _method(client, operation))
+            answer: dict[str, Any] = within(lambda: call(**parameters), self._deadline_s)
+        except (BotoCoreError, ClientError, DeadlineError) as error:
             raise translate(operation, error, is_repeatable=is_repeatable) from error
         return answer
 

@@ -36,6 +36,7 @@ def connect(
     auto_approval_s: int = 30 * 24 * 3600,
     connect_timeout_s: float = 5.0,
     read_timeout_s: float = 30.0,
+    deadline_s: float = 180.0,
 ) -> MTurkPlatform:
     """Connect to an MTurk-API endpoint; it must be named, and Amazon's closed service is refused.
 
@@ -65,7 +66,9 @@ def connect(
     auto_approval_s : int, default 30 days
         After how long unreviewed work approves itself.
     connect_timeout_s, read_timeout_s : float
-        How long to wait for a connection, and for each answer.
+        How long to wait for a connection, and for the next bytes of an answer.
+    deadline_s : float
+        How long a call may take in all, its repetitions included.
 
     Raises
     ------
@@ -94,7 +97,9 @@ def connect(
     def make_client(**options: Any) -> Any:
         return used.client("mturk", **options)
 
-    api = Api(make_client, endpoint, connect_timeout_s=connect_timeout_s, read_timeout_s=read_timeout_s)
+    api = Api(
+        make_client, endpoint, connect_timeout_s=connect_timeout_s, read_timeout_s=read_timeout_s, deadline_s=deadline_s
+    )
     return MTurkPlatform(
         api,
         clock=clock if clock is not None else SystemClock(),

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from hmc_crowd._base.money import Money, parse_money
 from hmc_crowd.platform import Account, Capabilities
-from hmc_crowd_mturk._people import People
+from hmc_crowd_mturk._two_steps import TwoStepBonuses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,15 +26,17 @@ if TYPE_CHECKING:
 __all__ = ["MTurkPlatform"]
 
 
-class MTurkPlatform(People):
+class MTurkPlatform(TwoStepBonuses):
     """An MTurk-API endpoint; made by `hmc_crowd_mturk.connect`.
 
-    It implements `hmc_crowd.platform.Platform` and `hmc_crowd.platform.TaskPages`, and besides bonuses, qualifications,
-    messages and top-ups.
+    It implements `hmc_crowd.platform.Platform`, `TaskPages`, `PaysBonuses`, `TopsUp` and `ListsHits`, and besides
+    qualifications and messages.
     """
 
     name = "mturk"
-    capabilities = Capabilities(rejection_frees_slot=False, idempotent_create=True, qualifications=True, bonuses=True)
+    capabilities = Capabilities(
+        idempotent_create=True, qualifications=True, bonuses=True, bonus_is_repeatable=True, overrides_rejection=True
+    )
 
     def __init__(
         self,

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING
 
 from hmc_crowd.errors import InputError, NeedsHumanError, PlatformError, PlatformUnavailableError
 from hmc_crowd.platform import Account, Capabilities, Recruitment, RemoteHit, RemoteSubmission, SubmissionState
+from hmc_crowd_prolific._bonuses import BATCH_LIMIT
 from hmc_crowd_prolific._keys import content_of, key_of
 from hmc_crowd_prolific._publishing import draft_for, publish_once, studies_under
 from hmc_crowd_prolific._quote import Quote
 from hmc_crowd_prolific._review import checked_rejections
 from hmc_crowd_prolific._statuses import StudyStatus, SubmissionStatus
 from hmc_crowd_prolific._submissions import BULK_LIMIT
+from hmc_crowd_prolific._two_steps import TwoStepBonuses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from datetime import datetime
     from types import TracebackType
 
     from hmc_crowd._base.clock import Clock
@@ -30,8 +33,8 @@ __all__ = ["ProlificPlatform"]
 _LOG = logging.getLogger(__name__)
 
 
-class ProlificPlatform:
-    """`hmc_crowd.platform.Platform` and `hmc_crowd.platform.Recruiter` over a `ProlificClient`; made by `connect`.
+class ProlificPlatform(TwoStepBonuses):
+    """`hmc_crowd.platform.Platform`, `Recruiter`, `PaysBonuses` and more over a `ProlificClient`; made by `connect`.
 
     A study is what the port calls a HIT here: ``hit_id`` is the study's id, ``redundancy`` its places. Publish a whole
     round with `recruit`; Prolific limits many small studies, and `publish` makes one for a single HIT.
@@ -47,7 +50,9 @@ class ProlificPlatform:
     """
 
     name = "prolific"
-    capabilities = Capabilities(rejection_frees_slot=True, idempotent_create=False, qualifications=True, bonuses=True)
+    capabilities = Capabilities(
+        rejection_frees_slot=True, qualifications=True, bonuses=True, bonus_batch=BATCH_LIMIT, places_are_shared=True
+    )
 
     def __init__(self, client: ProlificClient, settings: StudySettings, *, clock: Clock) -> None:
         self.client = client
@@ -91,8 +96,8 @@ class ProlificPlatform:
 
     # Publishing.
 
-    def publish(self, hit: Hit) -> RemoteHit:
-        """Recruit for one HIT: a study with as many places as the HIT has redundancy."""
+    def publish(self, hit: Hit, *, first_sent_at: datetime | None = None) -> RemoteHit:  # noqa: ARG002 because of the port
+        """Recruit for one HIT: a study with as many places as the HIT has redundancy. Its key is looked for first."""
         if not hit.items:
             raise InputError(f"hit {hit.key!r} has no items; give it at least one")
         order = Recruitment.for_hits(hit.key, [hit], expected_s=60 * self.settings.expected_minutes)
@@ -144,6 +149,28 @@ class ProlificPlatform:
         if len(found) > 1:
             raise NeedsHumanError(f"{len(found)} studies are published under the key {key!r}; stop all but one")
         return self._remote(found[0], key) if found else None
+
+    def find_all(self) -> dict[str, RemoteHit]:
+        """Return every published study of ours by its key, from one look through the project.
+
+        Raises
+        ------
+        NeedsHumanError
+            Two studies are published under one key.
+        """
+        if self.settings.project is None:
+            raise InputError("looking for studies needs their project; set HMC_CROWD_PROLIFIC_PROJECT or pass it")
+        found: dict[str, RemoteHit] = {}
+        for each in self.client.studies.of_project(self.settings.project):
+            key = key_of(each.internal_name)
+            if key is None or each.status is StudyStatus.UNPUBLISHED:
+                continue
+            if key in found:
+                raise NeedsHumanError(
+                    f"the studies {found[key].hit_id} and {each.id} are published under the key {key!r}; stop one"
+                )
+            found[key] = self._remote(each, key)
+        return found
 
     def set_places(self, hit_id: str, places: int, *, reopen: bool = False) -> RemoteHit:
         """Raise a study's places to an absolute number; see `Studies.set_places`."""

@@ -161,7 +161,7 @@ def a_new_hit_has_no_submissions(bench: Bench) -> None:
 def submissions_come_once_with_legal_states(bench: Bench) -> None:
     hit, remote = bench.published(redundancy=3)
     other, far = bench.published("hit-2", redundancy=2)
-    names = {bench.do(hit, remote, "ann"), bench.do(hit, remote, "bob"), bench.do(other, far, "ann")}
+    names = {bench.do(hit, remote, "A1ANN"), bench.do(hit, remote, "A2BOB"), bench.do(other, far, "A1ANN")}
     listed = bench.submissions(remote, far, remote)
     seen = [each.submission_id for each in listed]
     _require(len(set(seen)) == len(seen), f"a submission came twice: {sorted(seen)}")
@@ -169,14 +169,15 @@ def submissions_come_once_with_legal_states(bench: Bench) -> None:
     _require(all(each.state is SubmissionState.SUBMITTED for each in listed), "handed-in work is not 'submitted'")
     where = {(each.hit_id, each.worker) for each in listed}
     _require(
-        where == {(remote.hit_id, "ann"), (remote.hit_id, "bob"), (far.hit_id, "ann")}, f"hit and worker are {where}"
+        where == {(remote.hit_id, "A1ANN"), (remote.hit_id, "A2BOB"), (far.hit_id, "A1ANN")},
+        f"hit and worker are {where}",
     )
 
 
 @_check
 def clocks_make_sense(bench: Bench) -> None:
     hit, remote = bench.published()
-    bench.do(hit, remote, "ann")
+    bench.do(hit, remote, "A1ANN")
     (one,) = bench.submissions(remote)
     for name in ("accepted_at", "submitted_at"):
         moment = getattr(one, name)
@@ -191,24 +192,24 @@ def clocks_make_sense(bench: Bench) -> None:
 @_check
 def a_worker_does_a_hit_once(bench: Bench) -> None:
     hit, remote = bench.published(redundancy=2)
-    bench.do(hit, remote, "ann")
-    bench.refuses(lambda: bench.do(hit, remote, "ann"), "a second submission of one worker")
+    bench.do(hit, remote, "A1ANN")
+    bench.refuses(lambda: bench.do(hit, remote, "A1ANN"), "a second submission of one worker")
     _require(len(bench.submissions(remote)) == 1, "one worker has two submissions of a HIT")
 
 
 @_check
 def places_are_not_exceeded(bench: Bench) -> None:
     hit, remote = bench.published(redundancy=2)
-    bench.do(hit, remote, "ann")
-    bench.do(hit, remote, "bob", "accept")
-    bench.refuses(lambda: bench.do(hit, remote, "cyd"), "a third worker on two places")
+    bench.do(hit, remote, "A1ANN")
+    bench.do(hit, remote, "A2BOB", "accept")
+    bench.refuses(lambda: bench.do(hit, remote, "A3CYD"), "a third worker on two places")
 
 
 @_check
 def returned_work_frees_its_place(bench: Bench) -> None:
     hit, remote = bench.published()
-    first = bench.do(hit, remote, "ann", "return")
-    second = bench.do(hit, remote, "bob")
+    first = bench.do(hit, remote, "A1ANN", "return")
+    second = bench.do(hit, remote, "A2BOB")
     states = {each.submission_id: each.state for each in bench.submissions(remote)}
     _require(states.get(second) is SubmissionState.SUBMITTED, f"the second worker's state is {states.get(second)}")
     _require(states.get(first) in {None, SubmissionState.RETURNED}, f"the first worker's state is {states.get(first)}")
@@ -217,7 +218,7 @@ def returned_work_frees_its_place(bench: Bench) -> None:
 @_check_of_pages
 def answers_are_those_handed_in(bench: Bench) -> None:
     hit, remote = bench.published()
-    name = bench.do(hit, remote, "ann")
+    name = bench.do(hit, remote, "A1ANN")
     answers = bench.platform.answers([name, name])[name]
     asked = [(each.item, each.aspect) for each in hit.items]
     given = [(each.item, each.aspect) for each in answers]
@@ -228,7 +229,7 @@ def answers_are_those_handed_in(bench: Bench) -> None:
 @_check_of_pages
 def drafts_and_returns_have_no_answers(bench: Bench) -> None:
     hit, remote = bench.published(redundancy=2)
-    names = [bench.do(hit, remote, "ann", "accept"), bench.do(hit, remote, "bob", "return")]
+    names = [bench.do(hit, remote, "A1ANN", "accept"), bench.do(hit, remote, "A2BOB", "return")]
     answers = bench.platform.answers(names)
     _require(not any(answers.get(name) for name in names), f"work that was not handed in has answers: {answers}")
 
@@ -244,7 +245,7 @@ def show_again_gives_the_same_address(bench: Bench) -> None:
 @_check
 def approve_is_idempotent(bench: Bench) -> None:
     hit, remote = bench.published()
-    name = bench.do(hit, remote, "ann")
+    name = bench.do(hit, remote, "A1ANN")
     states = [bench.platform.approve(name).state, bench.platform.approve(name).state, bench.state(remote, name)]
     _require(states == [SubmissionState.APPROVED] * 3, f"approved twice, the states are {states}")
 
@@ -252,14 +253,14 @@ def approve_is_idempotent(bench: Bench) -> None:
 @_check
 def work_under_way_is_not_approved(bench: Bench) -> None:
     hit, remote = bench.published()
-    name = bench.do(hit, remote, "ann", "accept")
+    name = bench.do(hit, remote, "A1ANN", "accept")
     bench.refuses(lambda: bench.platform.approve(name), "approving work that was not handed in")
 
 
 @_check
 def reject_keeps_the_work(bench: Bench) -> None:
     hit, remote = bench.published()
-    name = bench.do(hit, remote, "ann")
+    name = bench.do(hit, remote, "A1ANN")
     states = [bench.platform.reject(name, "Both gold items are wrong.").state, bench.state(remote, name)]
     _require(states == [SubmissionState.REJECTED] * 2, f"after rejecting the states are {states}")
 
@@ -267,7 +268,7 @@ def reject_keeps_the_work(bench: Bench) -> None:
 @_check
 def rejection_frees_the_place_as_capabilities_say(bench: Bench) -> None:
     hit, remote = bench.published()
-    bench.platform.reject(bench.do(hit, remote, "ann"), "Both gold items are wrong.")
+    bench.platform.reject(bench.do(hit, remote, "A1ANN"), "Both gold items are wrong.")
     frees = bench.platform.capabilities.rejection_frees_slot
     found = bench.platform.find(hit.key)
     _require(found is not None and found.is_open == frees, f"rejection_frees_slot is {frees}, afterwards {found}")
@@ -276,7 +277,7 @@ def rejection_frees_the_place_as_capabilities_say(bench: Bench) -> None:
 @_check
 def approve_after_reject_is_refused_or_done(bench: Bench) -> None:
     hit, remote = bench.published()
-    name = bench.do(hit, remote, "ann")
+    name = bench.do(hit, remote, "A1ANN")
     bench.platform.reject(name, "Both gold items are wrong.")
     try:
         expected = bench.platform.approve(name).state
@@ -290,7 +291,7 @@ def approve_after_reject_is_refused_or_done(bench: Bench) -> None:
 @_check
 def approved_work_is_not_rejected(bench: Bench) -> None:
     hit, remote = bench.published()
-    name = bench.do(hit, remote, "ann")
+    name = bench.do(hit, remote, "A1ANN")
     bench.platform.approve(name)
     bench.refuses(lambda: bench.platform.reject(name, "Too late."), "rejecting approved work")
     _require(bench.state(remote, name) is SubmissionState.APPROVED, "approved work changed its state")
@@ -303,15 +304,15 @@ def expire_closes(bench: Bench) -> None:
     found = bench.platform.find(hit.key)
     _require(closed == [False, False], f"expire twice returned is_open {closed}")
     _require(found is not None and not found.is_open, f"afterwards find returns {found}")
-    bench.refuses(lambda: bench.do(hit, remote, "ann"), "accepting an expired HIT")
+    bench.refuses(lambda: bench.do(hit, remote, "A1ANN"), "accepting an expired HIT")
 
 
 @_check
 def work_under_way_survives_expire(bench: Bench) -> None:
     hit, remote = bench.published()
-    name = bench.do(hit, remote, "ann", "accept")
+    name = bench.do(hit, remote, "A1ANN", "accept")
     bench.platform.expire(remote.hit_id)
-    again = bench.do(hit, remote, "ann", "submit")
+    again = bench.do(hit, remote, "A1ANN", "submit")
     _require(again == name, f"the worker went on as {again}, not as {name}")
     _require(bench.state(remote, name) is SubmissionState.SUBMITTED, "work accepted before was not taken after expire")
 

@@ -127,7 +127,7 @@ class FakePlatform(Door):
         """Say that this is no real platform."""
         return self._call("account", lambda: Account(self.name, "memory", "test", "fake"))
 
-    def publish(self, hit: Hit) -> RemoteHit:
+    def publish(self, hit: Hit, *, first_sent_at: datetime | None = None) -> RemoteHit:  # noqa: ARG002 because of the port
         """Offer a HIT to nobody in particular."""
 
         def own() -> RemoteHit:

@@ -96,7 +96,7 @@ def test_half_a_surrogate_pair_is_refused(local, hit) -> None:
 def test_show_gives_each_hit_an_address(platform, hit) -> None:
     first = platform.show([hit("a"), hit("b")])
     assert sorted(first) == ["a", "b"]
-    assert first["a"] == f"http://127.0.0.1:8000/hit/{platform.find('a').hit_id}"
+    assert first["a"] == f"http://127.0.0.1:8000/work/hit/{platform.find('a').hit_id}"
     assert platform.show([hit("a"), hit("b")]) == first
 
 

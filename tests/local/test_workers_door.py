@@ -1,9 +1,10 @@
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
 
 from hmc_crowd.errors import InputError, PlatformError
-from hmc_crowd.platform import SubmissionState
+from hmc_crowd.platform import RemoteAnswer, SubmissionState
 
 
 def test_accept_again_gives_the_same_submission_and_draft(platform, hit) -> None:
@@ -277,3 +278,25 @@ def test_submissions_come_page_by_page_and_none_twice(platform, hit, finish, mon
 def test_submissions_of_nothing_are_none(platform) -> None:
     assert list(platform.submissions([])) == []
     assert platform.answers([]) == {}
+
+
+def test_answers_handed_in_together_are_one_step(platform, hit, clock) -> None:
+    remote = platform.publish(hit("k", "i", "j"))
+    name = platform.accept(remote.hit_id, "ann").submission_id
+    given = [RemoteAnswer("i", "label", "yes", clock.now(), clock.now()), RemoteAnswer("j", "label", "no")]
+    first = platform.hand_in(name, "ann", given)
+    assert first.state is SubmissionState.SUBMITTED
+    assert platform.hand_in(name, "ann", [replace(given[0], label="no"), given[1]]) == first
+    assert [each.label for each in platform.answers([name])[name]] == ["yes", "no"]
+
+
+def test_answers_handed_in_together_are_all_saved_or_none(platform, hit) -> None:
+    remote = platform.publish(hit("k", "i", "j"))
+    name = platform.accept(remote.hit_id, "ann").submission_id
+    for bad in (
+        [RemoteAnswer("i", "label", "yes")],
+        [RemoteAnswer("i", "label", "yes"), RemoteAnswer("j", "label", "?")],
+    ):
+        with pytest.raises((PlatformError, InputError)):
+            platform.hand_in(name, "ann", bad)
+        assert platform.saved_answers([name]) == {}

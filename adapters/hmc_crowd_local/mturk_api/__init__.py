@@ -8,16 +8,22 @@ holds, expiry, abandonment, auto-approval, the rule of ten, qualifications, revi
 from __future__ import annotations
 
 from hmc_crowd_local.mturk_api._app import build_app
+from hmc_crowd_local.mturk_api._batch_file import write_batch_file
 from hmc_crowd_local.mturk_api._connect import open_front_door
-from hmc_crowd_local.mturk_api._front import FrontDoor, Key
+from hmc_crowd_local.mturk_api._deliver import Deliverer
+from hmc_crowd_local.mturk_api._front import FrontDoor
+from hmc_crowd_local.mturk_api._keeper import Key, KeyRecord, LayoutRecord
 from hmc_crowd_local.mturk_api._problems import TurkError
 from hmc_crowd_local.mturk_api._settings import Settings
 from hmc_crowd_local.mturk_api._workers_door import LateWork, Offer, Work, WorkersDoor
 
 __all__ = [
+    "Deliverer",
     "FrontDoor",
     "Key",
+    "KeyRecord",
     "LateWork",
+    "LayoutRecord",
     "Offer",
     "Settings",
     "TurkError",
@@ -25,4 +31,5 @@ __all__ = [
     "WorkersDoor",
     "build_app",
     "open_front_door",
+    "write_batch_file",
 ]

@@ -35,6 +35,7 @@ def open_front_door(
     clock: Clock | None = None,
     signing_clock: Clock | None = None,
     ids: IdSource | None = None,
+    database: Database | None = None,
 ) -> FrontDoor:
     """Open the MTurk-API front door of a workplace; its database is made, or brought up to date, on the way.
 
@@ -51,6 +52,8 @@ def open_front_door(
         Judges the age of signatures; the machine's clock by default, also where ``clock`` is another one.
     ids : IdSource, optional
         Names everything that the API shows; ids must consist of capital letters and digits.
+    database : Database, optional
+        An open workplace's, in place of an address.
 
     Raises
     ------
@@ -69,10 +72,12 @@ def open_front_door(
     {'AvailableBalance': '10000.00', 'OnHoldBalance': '0.00'}
     """
     used = clock if clock is not None else SystemClock()
-    database = Database(resolve_address(address))
-    upgrade(database)
+    opened = database
+    if opened is None:
+        opened = Database(resolve_address(address))
+        upgrade(opened)
     return FrontDoor(
-        database,
+        opened,
         clock=used,
         signing_clock=signing_clock if signing_clock is not None else SystemClock(),
         ids=ids if ids is not None else RandomIds(used, cast("np.random.Generator", _SecretBytes())),

@@ -1,4 +1,4 @@
-"""The front door itself: accounts and keys, and how a call becomes a transaction.
+"""The front door itself: how a call becomes a transaction.
 
 Every change of an account happens in one transaction that holds the account's row first, then writes down what time
 has made due, then does what was asked. Guarantees, also with several processes on one database: a token makes one
@@ -11,22 +11,21 @@ import hashlib
 import hmac
 import json
 import re
-import secrets
-from base64 import b32encode
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
 
 from hmc_crowd._base.clock import as_utc
-from hmc_crowd.errors import DuplicateError, InputError
-from hmc_crowd_local._platform import _twice
-from hmc_crowd_local._tables_mturk import ACCOUNT, HIT_TYPE, KEY, LAYOUT, SECRET, WORKER
+from hmc_crowd.errors import InputError
+from hmc_crowd_local._secrets import secret_of
+from hmc_crowd_local._steps import twice
+from hmc_crowd_local._tables_mturk import ACCOUNT, HIT_TYPE, WORKER
 from hmc_crowd_local.mturk_api._assignments import ASSIGNMENT_OPERATIONS
 from hmc_crowd_local.mturk_api._call import Call
 from hmc_crowd_local.mturk_api._hit_types import create_hit_type
 from hmc_crowd_local.mturk_api._hits import HIT_OPERATIONS
+from hmc_crowd_local.mturk_api._keeper import Keeper
 from hmc_crowd_local.mturk_api._lazy import is_due, settle
 from hmc_crowd_local.mturk_api._money import MONEY_OPERATIONS
 from hmc_crowd_local.mturk_api._problems import TurkError, invalid
@@ -37,6 +36,7 @@ from hmc_crowd_local.mturk_api._shapes import operation_names, problems_of, read
 from hmc_crowd_local.mturk_api._workers import WORKER_OPERATIONS, event_message
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from hmc_crowd_local._database import Database
     from hmc_crowd_local.mturk_api._settings import Settings
 
-__all__ = ["FrontDoor", "Key"]
+__all__ = ["FrontDoor"]
 
 T = TypeVar("T")
 
@@ -63,21 +63,11 @@ _READING = ("Get", "List")
 _WORKER = re.compile(r"A[A-Z0-9]{1,63}")
 
 
-@dataclass(frozen=True)
-class Key:
-    """What a requester's script signs with; the secret is shown once and never printed by itself."""
-
-    access_key_id: str
-    secret_access_key: str
-
-    def __repr__(self) -> str:
-        return f"Key(access_key_id={self.access_key_id!r}, secret_access_key=...)"
-
-
-class FrontDoor:
+class FrontDoor(Keeper):
     """The MTurk-API front door of a workplace; made by `open_front_door`.
 
-    The requester's side is `call` (and over HTTP `build_app`); the worker's side is `WorkersDoor`.
+    The requester's side is `call` (and over HTTP `build_app`); the worker's side is `WorkersDoor`, the owner's is
+    inherited (`issue_key`, `add_layout`, ...).
     """
 
     def __init__(self, database: Database, *, clock: Clock, signing_clock: Clock, ids: IdSource, settings: Settings):
@@ -86,71 +76,13 @@ class FrontDoor:
         self.signing_clock = signing_clock
         self._clock = clock
         self._ids = ids
-        self._secret = self._load_secret()
+        self._secret = secret_of(database, "door")
 
     def close(self) -> None:
         """Give the database's connections back; a later call opens new ones."""
         self.database.close()
 
-    # The workplace's owner.
-
-    def issue_key(self, account: str = "main") -> Key:
-        """Make a key for an account, and the account if it is new.
-
-        Examples
-        --------
-        >>> from tempfile import TemporaryDirectory
-        >>> from hmc_crowd_local.mturk_api import open_front_door
-        >>> with TemporaryDirectory() as folder:
-        ...     door = open_front_door(f"{folder}/workplace.db")
-        ...     key = door.issue_key()
-        ...     door.close()
-        >>> key.access_key_id.startswith("HMC"), "secret_access_key=..." in repr(key)
-        (True, True)
-        """
-        if not account.strip():
-            raise InputError("account is empty; give it a name")
-        name = "HMC" + b32encode(secrets.token_bytes(11)).decode("ascii").rstrip("=")[:17]
-        key = Key(name, secrets.token_urlsafe(30))
-
-        def attempt() -> None:
-            with self.database.write() as connection:
-                known = sa.select(ACCOUNT.c.account_id).where(ACCOUNT.c.account_id == account)
-                if connection.execute(known).first() is None:
-                    balance = self.settings.start_balance_minor
-                    row = {"account_id": account, "balance_minor": balance, "created_at": self.now()}
-                    connection.execute(sa.insert(ACCOUNT).values(row))
-                row = {"access_key": key.access_key_id, "account_id": account, "secret": key.secret_access_key}
-                connection.execute(sa.insert(KEY).values({**row, "created_at": self.now()}))
-
-        _twice(attempt)
-        return key
-
-    def revoke_key(self, access_key_id: str) -> None:
-        """Take a key back; what it signs from now on is refused."""
-        with self.database.write() as connection:
-            mine = sa.and_(KEY.c.access_key == access_key_id, KEY.c.revoked_at.is_(None))
-            if not connection.execute(sa.update(KEY).where(mine).values(revoked_at=self.now())).rowcount:
-                raise InputError(f"access_key_id {access_key_id!r} is no key in use; list the keys that were issued")
-
-    def add_funds(self, cents: int, *, account: str = "main") -> None:
-        """Add money to an account."""
-        if cents < 1:
-            raise InputError(f"cents is {cents}; give 1 or more")
-        with self.database.write() as connection:
-            update = sa.update(ACCOUNT).where(ACCOUNT.c.account_id == account)
-            if not connection.execute(update.values(balance_minor=ACCOUNT.c.balance_minor + cents)).rowcount:
-                raise InputError(f"account {account!r} is unknown; issue a key for it first")
-
-    def add_layout(self, html: str, *, name: str = "layout") -> str:
-        """Keep a page with ``${parameters}`` and return the HITLayoutId under which scripts use it."""
-        if not html.strip() or "\x00" in html:
-            raise InputError("html is empty or holds a NUL character; give the whole page")
-        layout_id = self._ids.new()
-        with self.database.write() as connection:
-            row = {"layout_id": layout_id, "name": name, "html": html, "created_at": self.now()}
-            connection.execute(sa.insert(LAYOUT).values(row))
-        return layout_id
+    # The workplace's owner, besides what he inherits.
 
     def set_worker(
         self, worker: str, *, country: str | None = None, subdivision: str | None = None, is_adult: bool | None = None
@@ -165,7 +97,7 @@ class FrontDoor:
                 if not changed.rowcount:
                     connection.execute(sa.insert(WORKER).values(worker=worker, created_at=self.now(), **values))
 
-        _twice(attempt)
+        twice(attempt)
 
     def worker_key(self, worker: str) -> str:
         """Return the key that goes with a worker's link, so that nobody works under another's id."""
@@ -211,19 +143,19 @@ class FrontDoor:
         with self.database.read() as connection:
             return act(self._call(connection, account), checked)
 
-    def secret_of(self, access_key_id: str) -> str | None:
-        """Return the secret of a key in use, to check a signature with."""
-        with self.database.read() as connection:
-            query = sa.select(KEY.c.secret).where(KEY.c.access_key == access_key_id, KEY.c.revoked_at.is_(None))
-            found: str | None = connection.execute(query).scalar()
-        return found
+    def write_batch_file(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        account: str = "main",
+        hit_type_id: str | None = None,
+        safe: bool = True,
+        overwrite: bool = False,
+    ) -> int:
+        """Write an account's submissions as a batch file; see `hmc_crowd_local.mturk_api.write_batch_file`."""
+        from hmc_crowd_local.mturk_api._batch_file import write_batch_file
 
-    def account_of(self, access_key_id: str) -> str:
-        """Return the account of a key."""
-        with self.database.read() as connection:
-            query = sa.select(KEY.c.account_id).where(KEY.c.access_key == access_key_id)
-            account: str = connection.execute(query).scalar_one()
-        return account
+        return write_batch_file(self, path, account=account, hit_type_id=hit_type_id, safe=safe, overwrite=overwrite)
 
     # Transactions.
 
@@ -241,7 +173,7 @@ class FrontDoor:
             with self._locked(account) as call:
                 return step(call), call
 
-        result, call = _twice(attempt)
+        result, call = twice(attempt)
         self._deliver(call)
         return result
 
@@ -288,20 +220,6 @@ class FrontDoor:
                 )
                 found.append((notification, message))
         return found
-
-    def _load_secret(self) -> bytes:
-        query = sa.select(SECRET.c.value).where(SECRET.c.name == "door")
-        with self.database.read() as connection:
-            held = connection.execute(query).scalar()
-        if held is None:
-            try:
-                with self.database.write() as connection:
-                    connection.execute(sa.insert(SECRET).values(name="door", value=secrets.token_hex(32)))
-            except DuplicateError:
-                pass  # another process was quicker; its secret counts
-            with self.database.read() as connection:
-                held = connection.execute(query).scalar_one()
-        return bytes.fromhex(held)
 
 
 def check_worker(worker: str) -> None:

@@ -52,6 +52,7 @@ def _create(call: Call, request: Mapping[str, Any], hit_type: Any) -> dict[str, 
     check_limits(request, {"RequesterAnnotation": 255}, _RANGES)
     check_policies(request)
     question, layout_id = _question_of(call, request)
+    inputs = {each["Name"]: each["Value"] for each in request.get("HITLayoutParameters", [])}
     read_question(question, call.settings)
     places = request.get("MaxAssignments", 1)
     unit = hit_type.reward_minor + call.settings.fees.fee_minor(hit_type.reward_minor, redundancy=places)
@@ -63,6 +64,7 @@ def _create(call: Call, request: Mapping[str, Any], hit_type: Any) -> dict[str, 
         "hit_type_id": hit_type.hit_type_id,
         "question": question,
         "layout_id": layout_id,
+        "inputs": _json(inputs or None),
         "annotation": request.get("RequesterAnnotation"),
         "max_assignments": places,
         "unit_minor": unit,

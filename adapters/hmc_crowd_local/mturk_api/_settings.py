@@ -57,7 +57,8 @@ class Settings:
         Field in which ``crowd-form`` sends its answers; not confirmed.
     deliver : callable, optional
         ``deliver(notification, message)`` carries an event to an SQS queue, an SNS topic or a mailbox; without one a
-        request for notifications is refused, not taken and forgotten.
+        request for notifications is refused, not taken and forgotten. `Deliverer` is one; what it has of a ``check``
+        refuses a destination when it is asked for.
     on_call : callable, optional
         ``on_call(operation, request)`` sees every call whose signature is good; for logs and tests.
     """

@@ -43,9 +43,9 @@ class SignedRequest:
 
 
 def verify(
-    request: SignedRequest, *, secret_of: Callable[[str], str | None], now: datetime, clock_skew_s: float
+    request: SignedRequest, *, holder_of: Callable[[str], tuple[str, str] | None], now: datetime, clock_skew_s: float
 ) -> str:
-    """Return the access key that signed the request.
+    """Return the account whose key signed the request; ``holder_of`` returns account and secret of a key in use.
 
     Raises
     ------
@@ -69,16 +69,16 @@ def verify(
     if missing:
         raise _refused("InvalidSignatureException", f"SignedHeaders lacks {', '.join(sorted(missing))}")
     _check_time(request, form["day"], now, clock_skew_s)
-    secret = secret_of(form["key"])
-    if secret is None:
+    holder = holder_of(form["key"])
+    if holder is None:
         raise _refused("UnrecognizedClientException", "The security token included in the request is invalid.")
-    expected = _signature(request, secret, form["day"], form["region"], signed)
+    expected = _signature(request, holder[1], form["day"], form["region"], signed)
     if not hmac.compare_digest(expected, form["signature"]):
         raise _refused(
             "InvalidSignatureException",
             "The request signature we calculated does not match the signature you provided. Check your secret key.",
         )
-    return form["key"]
+    return holder[0]
 
 
 def _check_time(request: SignedRequest, day: str, now: datetime, clock_skew_s: float) -> None:

@@ -48,16 +48,16 @@ def _act(door: FrontDoor, request: SignedRequest) -> dict[str, Any]:
         )
     if request.headers.get("content-type", "").partition(";")[0].strip() != CONTENT_TYPE:
         raise TurkError("InvalidRequest", f"Content-Type must be {CONTENT_TYPE}", kind="SerializationException")
-    key = verify(
+    account = verify(
         request,
-        secret_of=door.secret_of,
+        holder_of=door.holder_of,
         now=door.signing_clock.now(),
         clock_skew_s=door.settings.clock_skew_s,
     )
     body = _decode(request.body)
     if door.settings.on_call is not None:
         door.settings.on_call(operation, body)
-    return door.call(door.account_of(key), operation, body)
+    return door.call(account, operation, body)
 
 
 def _decode(body: bytes) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from hmc_crowd.errors import InputError
 from hmc_crowd_local._tables_mturk import BLOCK, HIT_TYPE, MESSAGE
 from hmc_crowd_local.mturk_api._hit_types import check_limits
 from hmc_crowd_local.mturk_api._money import has_worked
@@ -83,6 +84,10 @@ def _check_notification(call: Call, notification: Mapping[str, Any]) -> None:
             "InvalidTransportEndpoint",
             "This workplace delivers no notifications; poll with ListAssignmentsForHIT instead",
         )
+    try:
+        getattr(call.settings.deliver, "check", lambda _: None)(notification)
+    except InputError as error:
+        raise TurkError("InvalidTransportEndpoint", str(error)) from None
     if notification["Version"] not in _VERSIONS:
         known = ", ".join(sorted(_VERSIONS))
         raise invalid(f"Version of Notification is {notification['Version'][:40]!r}; use {known}")

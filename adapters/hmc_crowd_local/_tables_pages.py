@@ -1,0 +1,115 @@
+"""The tables behind the workers' pages: invitations, consent, steps before the work, skips, messages, feedback.
+
+All of it belongs to people, so every table names its worker or a submission that does, and can be emptied for one.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from hmc_crowd_local._tables import METADATA, UtcTime
+
+__all__ = ["CONSENT", "EXPOSURE", "FEEDBACK", "INVITE", "MESSAGE", "OPT_OUT", "SKIP", "STEP"]
+
+
+def _text(name: str, *, nullable: bool = False, primary_key: bool = False) -> sa.Column[str]:
+    return sa.Column(name, sa.Text, nullable=nullable, primary_key=primary_key)
+
+
+def _time(name: str, *, nullable: bool = False) -> sa.Column[object]:
+    return sa.Column(name, UtcTime, nullable=nullable)
+
+
+def _submission(*, primary_key: bool = True) -> sa.Column[str]:
+    key = sa.ForeignKey("workplace_submission.submission_id")
+    return sa.Column("submission_id", sa.Text, key, primary_key=primary_key, nullable=False)
+
+
+INVITE = sa.Table(
+    "workplace_invite",
+    METADATA,
+    _text("invite_id", primary_key=True),
+    sa.Column("worker", sa.Text, nullable=False, index=True),
+    _text("label"),
+    _time("created_at"),
+    _time("expires_at"),
+    _time("revoked_at", nullable=True),
+)
+
+CONSENT = sa.Table(
+    "workplace_consent",
+    METADATA,
+    _text("worker", primary_key=True),
+    _text("study", primary_key=True),
+    _text("text_hash", primary_key=True),
+    _text("version"),
+    _text("language"),
+    _time("given_at"),
+    _time("withdrawn_at", nullable=True),
+    sa.Column("wants_erasure", sa.Boolean, nullable=False),
+)
+
+# Comprehension check, training, qualification test, survey: one row per worker, study, kind and version.
+STEP = sa.Table(
+    "workplace_step",
+    METADATA,
+    _text("worker", primary_key=True),
+    _text("study", primary_key=True),
+    _text("kind", primary_key=True),
+    _text("version", primary_key=True),
+    sa.Column("tries", sa.Integer, nullable=False),
+    sa.Column("passed", sa.Boolean),  # NULL while it is under way
+    sa.Column("score", sa.Double),
+    _text("detail"),  # JSON of the answers given, all tries
+    _time("at"),
+)
+
+SKIP = sa.Table(
+    "workplace_skip",
+    METADATA,
+    _submission(),
+    _text("item", primary_key=True),
+    _text("aspect", primary_key=True),
+    _text("kind"),  # skip, flag or exposure
+    _text("reason"),
+    _time("at"),
+)
+
+EXPOSURE = sa.Table(
+    "workplace_exposure",
+    METADATA,
+    _text("worker", primary_key=True),
+    _text("day", primary_key=True),
+    _text("item", primary_key=True),
+    _time("at"),
+)
+
+OPT_OUT = sa.Table(
+    "workplace_opt_out",
+    METADATA,
+    _text("worker", primary_key=True),
+    _text("category", primary_key=True),
+    _time("at"),
+)
+
+MESSAGE = sa.Table(
+    "workplace_message",
+    METADATA,
+    _text("message_id", primary_key=True),
+    _submission(primary_key=False),
+    _text("item"),
+    _text("author"),  # worker or owner
+    _text("text"),
+    _time("at"),
+    sa.Index("ix_workplace_message_submission_id_item", "submission_id", "item"),
+)
+
+FEEDBACK = sa.Table(
+    "workplace_feedback",
+    METADATA,
+    _submission(),
+    sa.Column("clear", sa.Integer),
+    sa.Column("fair", sa.Integer),
+    _text("text"),
+    _time("at"),
+)

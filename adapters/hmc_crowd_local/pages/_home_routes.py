@@ -1,0 +1,152 @@
+"""The pages of an invitation: what there is to do, what was done, and taking a HIT."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+from hmc_crowd.errors import PlatformError
+from hmc_crowd.platform import SubmissionState
+from hmc_crowd_local._desk import Desk
+from hmc_crowd_local._queries import open_hits
+from hmc_crowd_local._repository import load_claims, load_hits, submission_of
+from hmc_crowd_local._tables import HIT, SUBMISSION
+from hmc_crowd_local.pages._replies import Goto, Page
+from hmc_crowd_local.pages._visit import RefusedError
+
+if TYPE_CHECKING:
+    from hmc_crowd.platform import Hit
+    from hmc_crowd_local._records import SubmissionRecord
+    from hmc_crowd_local.pages._replies import Reply
+    from hmc_crowd_local.pages._study import Study
+    from hmc_crowd_local.pages._visit import Visit
+
+__all__ = ["home", "open_hit", "take_hit"]
+
+_MOST_OFFERS = 20
+_LOOKED_AT = 200
+_MOST_DONE = 50
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A HIT that this worker may take."""
+
+    hit_id: str
+    hit: Hit
+
+    @property
+    def questions(self) -> int:
+        """How many items it holds."""
+        return len({each.item for each in self.hit.items})
+
+    @property
+    def categories(self) -> list[str]:
+        """The kinds of disturbing text in it; an unnamed kind is an empty text."""
+        return sorted({each.category for each in self.hit.items if each.sensitive})
+
+
+def home(visit: Visit) -> Reply:
+    """Show what this worker can go on with, take, and has done."""
+    under_way, done = _own_work(visit)
+    values = {"offers": offers(visit), "under_way": under_way, "done": done}
+    return Page("home.html", values)
+
+
+def offers(visit: Visit) -> list[Offer]:
+    """Return HITs that this worker may take now, oldest first: not what he had, opted out of, or has had enough of."""
+    house, worker, now = visit.house, visit.worker, visit.house.now()
+    opted_out = house.people.opted_out(worker)
+    left = house.settings.exposure_per_day - len(house.people.exposed(worker, at=now))
+    ids = open_hits(house.local._database, at=now)[:_LOOKED_AT]
+    desk = Desk(house.local._ids)
+    with house.local._database.read() as connection:
+        load_hits(connection, desk, ids)
+        load_claims(connection, desk, ids, worker=worker)
+    found: list[Offer] = []
+    for hit_id in ids:
+        record = desk.hit(hit_id)
+        desk.sweep(hit_id, at=now)
+        if not record.is_offered(now) or not desk.free_places(hit_id) or worker in desk.barred(hit_id):
+            continue
+        sensitive = {each.item for each in record.hit.items if each.sensitive}
+        if len(sensitive) > left or opted_out & {each.category for each in record.hit.items if each.sensitive}:
+            continue
+        if may_work(visit, house.settings.study_of(record.hit.scope)):
+            found.append(Offer(hit_id, record.hit))
+        if len(found) == _MOST_OFFERS:
+            break
+    return found
+
+
+def may_work(visit: Visit, study: Study) -> bool:
+    """Whether the worker has neither left this study nor failed what comes before its work."""
+    people = visit.house.people
+    if people.standing(visit.worker, study) == "withdrawn":
+        return False
+    steps = people.steps(visit.worker, study)
+    return all(steps[kind].passed is not False for kind in ("checks", "test") if getattr(study, kind))
+
+
+def _own_work(visit: Visit) -> tuple[list[tuple[str, str]], list[tuple[str, SubmissionRecord]]]:
+    """Return title and link of what is under way, and title and record of what is over, newest first."""
+    house = visit.house
+    query = (
+        sa.select(SUBMISSION, HIT.c.title.label("hit_title"))
+        .join(HIT, HIT.c.hit_id == SUBMISSION.c.hit_id)
+        .where(SUBMISSION.c.worker == visit.worker, SUBMISSION.c.recruited_by.is_(None))
+        .order_by(SUBMISSION.c.submission_id.desc())
+        .limit(_MOST_DONE)
+    )
+    with house.local._database.read() as connection:
+        rows = [(row.hit_title, submission_of(row)) for row in connection.execute(query)]
+    under_way = []
+    for title, record in rows:
+        if record.state is SubmissionState.ACCEPTED:
+            work = house.works.read(record.submission_id)
+            if work is not None:
+                under_way.append((title, f"{visit.root}/s/{house.work_token(work)}"))
+    return under_way, [(title, record) for title, record in rows if record.state is not SubmissionState.ACCEPTED]
+
+
+def open_hit(visit: Visit, hit_id: str) -> Reply:
+    """Show what a HIT is before it is taken; what is under way is gone on with."""
+    held = _held(visit, hit_id)
+    if held is not None:
+        return Goto(address=held)
+    offer = next((each for each in offers(visit) if each.hit_id == hit_id), None)
+    if offer is None:
+        raise RefusedError("not_offered", 404)
+    study = visit.house.settings.study_of(offer.hit.scope)
+    values = {"offer": offer, "guideline": offer.hit.guideline or study.guideline, "path": f"hit/{hit_id}"}
+    return Page("start.html", {**values, "study": study})
+
+
+def take_hit(visit: Visit, hit_id: str) -> Reply:
+    """Take a place and begin."""
+    if _held(visit, hit_id) is None and all(each.hit_id != hit_id for each in offers(visit)):
+        raise RefusedError("not_offered", 404)
+    try:
+        taken = visit.house.local.accept(hit_id, visit.worker)
+    except PlatformError:
+        raise RefusedError("not_offered", 409) from None
+    work = visit.house.works.read(taken.submission_id)
+    if work is None:
+        raise RefusedError("not_offered", 409)
+    return Goto(address=f"{visit.root}/s/{visit.house.work_token(work)}")
+
+
+def _held(visit: Visit, hit_id: str) -> str | None:
+    """Return the address of this worker's unfinished work on the HIT."""
+    query = sa.select(SUBMISSION.c.submission_id).where(
+        SUBMISSION.c.hit_id == hit_id,
+        SUBMISSION.c.worker == visit.worker,
+        SUBMISSION.c.state == SubmissionState.ACCEPTED.value,
+        SUBMISSION.c.recruited_by.is_(None),
+    )
+    with visit.house.local._database.read() as connection:
+        held = connection.execute(query).scalar()
+    work = None if held is None else visit.house.works.read(held)
+    return None if work is None else f"{visit.root}/s/{visit.house.work_token(work)}"

@@ -1,0 +1,153 @@
+"""Who may work here without another platform? Signed links for people whom we know, which expire and can be revoked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+from hmc_crowd.errors import InputError
+from hmc_crowd_local._records import check_text
+from hmc_crowd_local._tables_pages import INVITE
+from hmc_crowd_local._tokens import read_token, sign_token
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from hmc_crowd_local._platform import LocalPlatform
+
+__all__ = ["Invite", "Invites"]
+
+_PURPOSE = "invite"
+_MONTH_S = 30 * 24 * 3600.0
+
+
+@dataclass(frozen=True)
+class Invite:
+    """An invitation of one worker; ``token`` opens the pages, in ``{public_url}/work/i/{token}``."""
+
+    invite_id: str
+    worker: str
+    label: str
+    created_at: datetime
+    expires_at: datetime
+    revoked_at: datetime | None
+    token: str
+
+    def is_live(self, at: datetime) -> bool:
+        """Whether the link works at this moment."""
+        return self.revoked_at is None and at < self.expires_at
+
+    def url(self, public_url: str) -> str:
+        """Return the link to be sent."""
+        return f"{public_url.rstrip('/')}/work/i/{self.token}"
+
+
+class Invites:
+    """The invitations of a workplace.
+
+    Parameters
+    ----------
+    local : LocalPlatform
+        The workplace.
+    secret : bytes
+        As for `make_pages_app`.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from hmc_crowd_local import connect
+    >>> with TemporaryDirectory() as folder, connect(f"{folder}/w.db") as local:
+    ...     invites = Invites(local, secret=b"secret")
+    ...     invite = invites.issue("ann", lifetime_s=3600)
+    ...     before = invites.open(invite.token).worker
+    ...     invites.revoke(invite.invite_id)
+    ...     before, [each.revoked_at is None for each in invites.of("ann")]
+    ('ann', [False])
+    """
+
+    def __init__(self, local: LocalPlatform, *, secret: bytes) -> None:
+        self._local = local
+        self._database = local._database
+        self._secret = secret
+
+    def issue(self, worker: str, *, lifetime_s: float = _MONTH_S, label: str = "") -> Invite:
+        """Invite a worker.
+
+        Parameters
+        ----------
+        worker : str
+            Under which name the work is kept; the link does not show it.
+        lifetime_s : float, default 30 days
+            How long the link works.
+        label : str
+            For your own list, for example the person's real name.
+        """
+        if not worker or not lifetime_s > 0:
+            raise InputError(f"worker is {worker!r} and lifetime_s {lifetime_s}; give a name and a time above 0")
+        for name, text in (("worker", worker), ("label", label)):
+            check_text(text, name=name)
+        now = self._local._now()
+        invite_id, expires = self._local._ids.new(), now + timedelta(seconds=lifetime_s)
+        row = {"invite_id": invite_id, "worker": worker, "label": label, "created_at": now, "expires_at": expires}
+        with self._database.write() as connection:
+            connection.execute(sa.insert(INVITE), [row])
+        return Invite(invite_id, worker, label, now, expires, None, self._token(invite_id, expires))
+
+    def revoke(self, invite_id: str) -> None:
+        """Make the link useless from now on; said twice, the first time counts.
+
+        Raises
+        ------
+        InputError
+            There is no such invitation.
+        """
+        with self._database.write() as connection:
+            known = connection.execute(sa.select(INVITE.c.invite_id).where(INVITE.c.invite_id == invite_id)).scalar()
+            if known is None:
+                raise InputError(f"invitation {invite_id!r} is unknown here; list them to see their ids")
+            mine = (INVITE.c.invite_id == invite_id, INVITE.c.revoked_at.is_(None))
+            connection.execute(sa.update(INVITE).where(*mine).values(revoked_at=self._local._now()))
+
+    def all(self) -> list[Invite]:
+        """Return all invitations, oldest first."""
+        return self._read()
+
+    def of(self, worker: str) -> list[Invite]:
+        """Return the invitations of one worker, oldest first."""
+        return self._read(INVITE.c.worker == worker)
+
+    def open(self, token: str) -> Invite:
+        """Return the invitation of a link.
+
+        Raises
+        ------
+        InputError
+            The link is not one of ours, is over, or was revoked.
+        """
+        now = self._local._now()
+        found = self._read(INVITE.c.invite_id == read_token(self._secret, token, now=now, purpose=_PURPOSE))
+        if not found or not found[0].is_live(now):
+            raise InputError("this link is no longer valid; ask for a new one")
+        return found[0]
+
+    def _read(self, *which: sa.ColumnElement[bool]) -> list[Invite]:
+        with self._database.read() as connection:
+            rows = connection.execute(sa.select(INVITE).where(*which).order_by(INVITE.c.invite_id)).all()
+        return [
+            Invite(
+                row.invite_id,
+                row.worker,
+                row.label,
+                row.created_at,
+                row.expires_at,
+                row.revoked_at,
+                self._token(row.invite_id, row.expires_at),
+            )
+            for row in rows
+        ]
+
+    def _token(self, invite_id: str, expires_at: datetime) -> str:
+        return sign_token(self._secret, invite_id, expires_at=expires_at, purpose=_PURPOSE)

@@ -1,0 +1,223 @@
+"""One worker's work on one HIT as its pages need it: read in one look; skips and page events kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from hmc_crowd.errors import InputError, PlatformError
+from hmc_crowd.platform import SubmissionState
+from hmc_crowd_local._desk import Desk
+from hmc_crowd_local._records import AnswerRecord, check_text
+from hmc_crowd_local._repository import load_hits, submission_of
+from hmc_crowd_local._tables import ANSWER, EVENT, HIT_ITEM, SUBMISSION
+from hmc_crowd_local._tables_pages import SKIP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from hmc_crowd.platform import Hit
+    from hmc_crowd_local._database import Database
+    from hmc_crowd_local._records import SubmissionRecord
+
+__all__ = ["SKIP_KINDS", "SentEvent", "Skip", "Work", "WorkStore"]
+
+SKIP_KINDS = ("skip", "flag", "exposure")
+_MOST_REASON = 2_000
+_MOST_HITS = 1_000
+
+
+@dataclass(frozen=True)
+class Skip:
+    """A question without an answer, and why."""
+
+    submission_id: str
+    item: str
+    aspect: str
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class SentEvent:
+    """A page event as it came: its number and clocks on the page, and when our server says it happened."""
+
+    seq: int
+    kind: str
+    at: datetime
+    item: str | None
+    page_ms: float
+    epoch_ms: float | None
+
+
+@dataclass(frozen=True)
+class Work:
+    """A submission with its HIT, what was answered, and what was skipped."""
+
+    submission: SubmissionRecord
+    hit: Hit
+    answers: Mapping[tuple[str, str], AnswerRecord] = field(default_factory=dict)
+    skips: Mapping[tuple[str, str], Skip] = field(default_factory=dict)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether answers may still be given; late ones are kept too."""
+        record = self.submission
+        is_late = record.state is SubmissionState.EXPIRED and record.submitted_at is None
+        return record.state is SubmissionState.ACCEPTED or is_late
+
+    def missing(self) -> list[str]:
+        """Return the items that have a question neither answered nor skipped, in order."""
+        given = self.answers.keys() | self.skips.keys()
+        return list(dict.fromkeys(each.item for each in self.hit.items if (each.item, each.aspect) not in given))
+
+
+class WorkStore:
+    """Reads work, and keeps skips and page events.
+
+    Parameters
+    ----------
+    database : Database
+        The workplace's.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        # What a HIT shows never changes, and most of a page's reading would be reading it again.
+        self._hit = lru_cache(maxsize=_MOST_HITS)(self._read_hit)
+
+    def read(self, submission_id: str) -> Work | None:
+        """Return a submission as its pages need it, or None where there is no such submission."""
+        with self._database.read() as connection:
+            row = connection.execute(sa.select(SUBMISSION).where(SUBMISSION.c.submission_id == submission_id)).first()
+            if row is None:
+                return None
+            answers = {
+                (each.item, each.aspect): AnswerRecord(
+                    each.item, each.aspect, each.label, each.shown_at, each.answered_at, each.swapped
+                )
+                for each in connection.execute(sa.select(ANSWER).where(ANSWER.c.submission_id == submission_id))
+            }
+            skips = {(each.item, each.aspect): each for each in _skips(connection, [submission_id])}
+        open_skips = {key: each for key, each in skips.items() if key not in answers}
+        return Work(submission_of(row), self._hit(row.hit_id), answers, open_skips)
+
+    def _read_hit(self, hit_id: str) -> Hit:
+        desk = Desk(_NoIds())
+        with self._database.read() as connection:
+            load_hits(connection, desk, [hit_id])
+        return desk.hit(hit_id).hit
+
+    def skip(self, work: Work, questions: Iterable[tuple[str, str]], *, kind: str, reason: str, at: datetime) -> None:
+        """Note that these questions get no answer; an answer that is there, or comes later, counts instead.
+
+        Raises
+        ------
+        InputError
+            The kind is unknown, the reason too long, or a question not in the HIT.
+        PlatformError
+            The work is handed in or given back.
+        """
+        check_text(reason, name="reason")
+        known = {(each.item, each.aspect) for each in work.hit.items}
+        asked = list(questions)
+        if kind not in SKIP_KINDS or len(reason) > _MOST_REASON or not known.issuperset(asked):
+            raise InputError("this cannot be skipped like that; open the question again")
+        name = work.submission.submission_id
+        with self._database.write() as connection:
+            _require_open(connection, name)
+            for item, aspect in asked:
+                mine = (SKIP.c.submission_id == name, SKIP.c.item == item, SKIP.c.aspect == aspect)
+                connection.execute(sa.delete(SKIP).where(*mine))
+                row = {"submission_id": name, "item": item, "aspect": aspect, "kind": kind, "reason": reason, "at": at}
+                connection.execute(sa.insert(SKIP), [row])
+
+    def take_back(self, submission_id: str, item: str, aspect: str) -> None:
+        """Drop the draft of an answer that the worker emptied."""
+        with self._database.write() as connection:
+            _require_open(connection, submission_id)
+            mine = (ANSWER.c.submission_id == submission_id, ANSWER.c.item == item, ANSWER.c.aspect == aspect)
+            connection.execute(sa.delete(ANSWER).where(*mine))
+
+    def skips(self, submission_ids: Sequence[str]) -> list[Skip]:
+        """Return what was skipped or flagged in these submissions and never answered."""
+        with self._database.read() as connection:
+            rows = connection.execute(
+                sa.select(ANSWER.c.submission_id, ANSWER.c.item, ANSWER.c.aspect).where(
+                    ANSWER.c.submission_id.in_(submission_ids)
+                )
+            )
+            answered = {tuple(row) for row in rows}
+            found = _skips(connection, submission_ids)
+        return [each for each in found if (each.submission_id, each.item, each.aspect) not in answered]
+
+    def categories(self) -> list[str]:
+        """Return every category of disturbing text that a HIT here has."""
+        query = sa.select(HIT_ITEM.c.category).where(HIT_ITEM.c.category != "").distinct()
+        with self._database.read() as connection:
+            return sorted(connection.execute(query).scalars())
+
+    def keep_events(
+        self, submission_id: str, page: str, events: Sequence[SentEvent], *, received_at: datetime, most: int
+    ) -> int:
+        """Keep what a page sent, each number of a page once; return how many were new."""
+        with self._database.write() as connection:
+            lock = sa.select(SUBMISSION.c.submission_id).where(SUBMISSION.c.submission_id == submission_id)
+            connection.execute(lock.with_for_update())
+            mine = EVENT.c.submission_id == submission_id
+            seen = set(connection.execute(sa.select(EVENT.c.page_seq).where(mine, EVENT.c.page == page)).scalars())
+            top = connection.execute(sa.select(sa.func.max(EVENT.c.seq)).where(mine)).scalar()
+            start = 0 if top is None else top + 1
+            new = list({each.seq: each for each in events if each.seq not in seen}.values())[: max(0, most - start)]
+            rows = [
+                {
+                    "submission_id": submission_id,
+                    "seq": start + place,
+                    "kind": each.kind,
+                    "at": each.at,
+                    "item": each.item,
+                    "page": page,
+                    "page_seq": each.seq,
+                    "page_ms": each.page_ms,
+                    "epoch_ms": each.epoch_ms,
+                    "received_at": received_at,
+                }
+                for place, each in enumerate(new)
+            ]
+            if rows:
+                insert: Any = (sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert)(EVENT)
+                connection.execute(insert.on_conflict_do_nothing(), rows)
+        return len(rows)
+
+    def gaps(self, submission_id: str) -> int:
+        """Return how many page events never came: numbers of a page that are missing below its highest."""
+        query = sa.select(sa.func.max(EVENT.c.page_seq) + 1 - sa.func.count()).where(
+            EVENT.c.submission_id == submission_id, EVENT.c.page.is_not(None)
+        )
+        with self._database.read() as connection:
+            return sum(connection.execute(query.group_by(EVENT.c.page)).scalars())
+
+
+class _NoIds:
+    """A desk that only reads names nothing."""
+
+    def new(self) -> str:
+        raise PlatformError("nothing new is made while reading")
+
+
+def _skips(connection: sa.Connection, submission_ids: Sequence[str]) -> list[Skip]:
+    query = sa.select(SKIP).where(SKIP.c.submission_id.in_(submission_ids)).order_by(SKIP.c.submission_id, SKIP.c.item)
+    return [Skip(row.submission_id, row.item, row.aspect, row.kind, row.reason) for row in connection.execute(query)]
+
+
+def _require_open(connection: sa.Connection, submission_id: str) -> None:
+    query = sa.select(SUBMISSION.c.state, SUBMISSION.c.submitted_at).where(SUBMISSION.c.submission_id == submission_id)
+    row = connection.execute(query.with_for_update()).one_or_none()
+    states = (SubmissionState.ACCEPTED.value, SubmissionState.EXPIRED.value)
+    if row is None or row.state not in states or row.submitted_at is not None:
+        raise PlatformError(f"submission {submission_id} is handed in or given back; nothing was changed")
