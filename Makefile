@@ -3,12 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+READY_TEXT := $(VENV)/.ready-text
 
-.PHONY: demo test test-all check bench format clean
+.PHONY: demo test test-text test-all check bench format clean
 $(READY): pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) not found; install Python 3.11 or newer"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+$(READY_TEXT): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,text]'
 	touch $@
 
 demo: $(READY)  ## the whole loop on simulated workers, then a report
@@ -16,6 +21,9 @@ demo: $(READY)  ## the whole loop on simulated workers, then a report
 
 test: $(READY)  ## the default tests: a few minutes
 	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+test-text: $(READY_TEXT)  ## the tests of encoders and language models, which need torch
+	$(BIN)/python -m pytest -n 2 -m 'text and not slow' $(PYTEST_ARGS)
 
 test-all: $(READY)  ## with the long simulations
 	$(BIN)/python -m pytest -n 2 -m '' $(PYTEST_ARGS)

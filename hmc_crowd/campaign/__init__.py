@@ -1,14 +1,22 @@
 """The loop: the only place that joins the store, a platform and the pure parts."""
 
+from hmc_crowd.campaign._aggregate import Aggregated
+from hmc_crowd.campaign._asked import Question
 from hmc_crowd.campaign._campaign import Campaign
 from hmc_crowd.campaign._collect import Collected
+from hmc_crowd.campaign._confidence import Calibrated
 from hmc_crowd.campaign._context import Aspect
+from hmc_crowd.campaign._cost_sheet import CostSheet
 from hmc_crowd.campaign._effort import EffortEstimate
 from hmc_crowd.campaign._explain import Explanation
-from hmc_crowd.campaign._labels import Aggregated, CampaignCertificate, GoldCheck
+from hmc_crowd.campaign._extend import Extended, Stopped
+from hmc_crowd.campaign._labels import CampaignCertificate, GoldCheck
 from hmc_crowd.campaign._learn import Learned
+from hmc_crowd.campaign._pay import Bonus, Paid
 from hmc_crowd.campaign._plan import CampaignPlan
-from hmc_crowd.campaign._publish import CostSheet
+from hmc_crowd.campaign._reconcile import Reconciled
+from hmc_crowd.campaign._reject import Rejected
+from hmc_crowd.campaign._review import Approved
 from hmc_crowd.campaign._run import RunResult
 from hmc_crowd.campaign._status import Status
 from hmc_crowd.campaign.quote import FEES, Coverage, Quote, quote
@@ -16,7 +24,10 @@ from hmc_crowd.campaign.quote import FEES, Coverage, Quote, quote
 __all__ = [
     "FEES",
     "Aggregated",
+    "Approved",
     "Aspect",
+    "Bonus",
+    "Calibrated",
     "Campaign",
     "CampaignCertificate",
     "CampaignPlan",
@@ -25,10 +36,16 @@ __all__ = [
     "Coverage",
     "EffortEstimate",
     "Explanation",
+    "Extended",
     "GoldCheck",
     "Learned",
+    "Paid",
+    "Question",
     "Quote",
+    "Reconciled",
+    "Rejected",
     "RunResult",
     "Status",
+    "Stopped",
     "quote",
 ]

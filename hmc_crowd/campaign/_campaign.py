@@ -13,9 +13,25 @@ from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.clock import Clock, SystemClock
 from hmc_crowd._base.ids import natural_key
-from hmc_crowd.campaign import _collect, _data, _effort, _explain, _labels, _learn, _plan, _publish, _run, _status
+from hmc_crowd.campaign import (
+    _aggregate,
+    _collect,
+    _confidence,
+    _data,
+    _effort,
+    _explain,
+    _labels,
+    _learn,
+    _plan,
+    _privacy,
+    _publish,
+    _retention,
+    _run,
+    _status,
+)
 from hmc_crowd.campaign._context import Aspect, Context, Progress
 from hmc_crowd.campaign._decide import PlanRequest
+from hmc_crowd.campaign._outside import Outside
 from hmc_crowd.campaign._pseudonyms import load_worker_key
 from hmc_crowd.errors import InputError
 from hmc_crowd.io import write_frame
@@ -23,6 +39,7 @@ from hmc_crowd.store import AspectRecord, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from datetime import timedelta
     from pathlib import Path
     from types import TracebackType
 
@@ -35,7 +52,7 @@ if TYPE_CHECKING:
 __all__ = ["Campaign"]
 
 
-class Campaign:
+class Campaign(Outside):
     """One evaluation: its items, what the machine thinks, what people answered, and what may be concluded.
 
     Make one with `Campaign.create` or `Campaign.open`; both are context managers that close the database.
@@ -180,7 +197,8 @@ class Campaign:
         Parameters
         ----------
         items : path, frame, Dataset, Table or list of dicts
-            Columns ``item[, group, position, text]`` and any numeric features; read by `hmc_crowd.io.read_frame`.
+            Columns ``item[, group, position, text, audience, sensitive]`` and any numeric features; read by
+            `hmc_crowd.io.read_frame`. ``audience`` says who may see an item (``any``, ``in_house``, a pool's name).
 
         Returns
         -------
@@ -197,6 +215,30 @@ class Campaign:
     def add_predictions(self, predictions: Any, *, aspect: str | None = None, model_version: str = "1") -> int:
         """Add or replace what the machine thinks: ``item, label, confidence[, p_<label> ...]``."""
         return _data.add_predictions(self._context, predictions, aspect=aspect, model_version=model_version)
+
+    def calibrate(
+        self, labelled: Any = None, *, aspect: str | None = None, method: str = "auto"
+    ) -> _confidence.Calibrated:
+        """Learn from held-out labels what the machine's confidences are worth; later plans and labels use it.
+
+        Parameters
+        ----------
+        labelled : path or frame, optional
+            Columns ``confidence`` (raw, as in the predictions) and ``correct`` of items that the machine has not learnt
+            from. Default: the campaign's gold items that have a prediction.
+        aspect : str, optional
+            Which question, when the campaign asks several.
+        method : {"auto", "isotonic", "platt", "temperature"}
+            See `hmc_crowd.confidence.Calibrator`.
+
+        Raises
+        ------
+        StateError
+            No gold item has a prediction.
+        ModelError
+            Fewer than 20 labels, or all of them right or all wrong.
+        """
+        return _confidence.calibrate(self._context, labelled, aspect=aspect, method=method)
 
     def add_gold(self, gold: Any, *, aspect: str | None = None) -> int:
         """Add items whose label is known: ``item, label``. They check workers unseen and are never planned."""
@@ -233,6 +275,7 @@ class Campaign:
         effort: str = "share",
         redundancy: int = 3,
         pay_per_hour_minor: int | None = None,
+        confidence: str = "calibrated",
     ) -> _plan.CampaignPlan:
         """Decide for every item whether people judge it, and draw the audit of the others.
 
@@ -254,6 +297,9 @@ class Campaign:
             Unit of the effort in the gain: the paper's share in [0, 1], or seconds.
         redundancy, pay_per_hour_minor
             What an item costs, for the two budgets.
+        confidence : {"calibrated", "raw"}
+            Read the machine's confidences through the newest calibration (see `calibrate`; as they came where there is
+            none), or always as they came.
 
         Returns
         -------
@@ -269,6 +315,7 @@ class Campaign:
             effort=effort,
             redundancy=redundancy,
             pay_per_hour_minor=pay_per_hour_minor,
+            confidence=confidence,
         )
         return _plan.make_plan(self._context, request)
 
@@ -290,10 +337,14 @@ class Campaign:
         gold_share: float = 0.1,
         title: str | None = None,
         description: str = "",
+        content_warning: str = "",
+        pages: TaskPages | None = None,
         dry_run: bool = True,
         progress: Progress | None = None,
     ) -> _publish.CostSheet:
         """Bundle the plan's items into HITs and offer them to people; by default only say what that would cost.
+
+        Called again, after a crash or from a second process, it goes on where it stopped: nothing is published twice.
 
         Parameters
         ----------
@@ -309,13 +360,25 @@ class Campaign:
             Expected length of a HIT.
         gold_share : float, default 0.1
             Share of gold questions in a HIT.
+        title, description : str
+            What workers read before they take a HIT; by default the campaign's name, and nothing.
+        content_warning : str
+            Put before the description; needed where items are flagged as sensitive.
+        pages : TaskPages, optional
+            Who shows the work to people whom the platform only recruits (Prolific), for example the local workplace.
         dry_run : bool, default True
             Say what it would cost, and send nothing.
 
         Raises
         ------
         BudgetError
-            It costs more than the budget; nothing was sent.
+            It costs more than the budget leaves; nothing was sent.
+        InputError
+            An item may not be shown there, or is sensitive and nobody would be warned.
+        PlatformUnavailableError
+            The platform did not answer every call; publishing again goes on where it stopped.
+        NeedsHumanError
+            What became of a call must be found out by a person: see `questions`.
         """
         request = _publish.PublishRequest(
             redundancy=redundancy,
@@ -328,13 +391,22 @@ class Campaign:
             title=title or self.name,
             description=description,
             dry_run=dry_run,
+            content_warning=content_warning,
         )
-        return _publish.publish(self._context, _publish.connect(platform, self._context), request, progress)
+        return _publish.publish(self._context, _publish.connect(platform, self._context), request, pages, progress)
 
     def collect(
         self, platform: Platform | str = "local", *, pages: TaskPages | None = None, progress: Progress | None = None
     ) -> _collect.Collected:
-        """Read submissions, answers and times from the platform into the database."""
+        """Read submissions, answers and times from the platform into the database.
+
+        Parameters
+        ----------
+        platform : Platform or str
+            A connected platform, or the name of an installed one.
+        pages : TaskPages, optional
+            Who shows the work, where the platform only recruits (Prolific).
+        """
         return _collect.collect(self._context, _publish.connect(platform, self._context), pages, progress)
 
     def check_gold(self, *, minimum: float = 0.6, at_least: int = 3, level: float = 0.95) -> _labels.GoldCheck:
@@ -344,9 +416,46 @@ class Campaign:
         """
         return _labels.check_gold(self._context, minimum=minimum, at_least=at_least, level=level)
 
-    def aggregate(self, *, method: str = "dawid_skene") -> _labels.Aggregated:
-        """Turn several answers into one label for each item that people answered."""
-        return _labels.aggregate(self._context, method=method)
+    def aggregate(
+        self,
+        *,
+        method: str = "dawid_skene",
+        strata: str | None = None,
+        history: str | None = None,
+        engine: Any = None,
+        client: Any = None,
+        update: bool = False,
+        progress: Progress | None = None,
+    ) -> _aggregate.Aggregated:
+        """Turn several answers into one label for each item that people answered; gold takes part as what is known.
+
+        Parameters
+        ----------
+        method : str, default "dawid_skene"
+            Any method for labels of `hmc_crowd.aggregation.aggregate`, or "choose", which picks one by the gold.
+        strata : {"route"}, optional
+            Let label shares and workers differ between routed, audited and gold items: routed ones are the hard ones.
+        history : str, optional
+            Another campaign in this database: what is known of its workers counts from the start.
+        engine, client
+            What computes Dawid-Skene, as in `hmc_crowd.aggregation.aggregate`.
+        update : bool, default False
+            Label only the items with new answers, under the worker tables of the last Dawid-Skene aggregation, at
+            once; a full aggregation, here or in another process, learns the tables anew.
+
+        Raises
+        ------
+        StateError
+            There are no answers; with ``update``, no worker tables yet, or the labels have changed since.
+        """
+        if update:
+            _aggregate.require_plain_update(method=method, strata=strata, history=history, engine=engine)
+            return _aggregate.update_labels(self._context)
+        return _aggregate.aggregate(
+            self._context,
+            _aggregate.AggregateRequest(method=method, strata=strata, history=history, engine=engine, client=client),
+            progress,
+        )
 
     def certify(self, *, level: float = 0.95) -> _labels.CampaignCertificate:
         """Bound from the audit how many of the batch's labels agree with our people: exact for this batch."""
@@ -368,6 +477,66 @@ class Campaign:
         if target is not None:
             return write_frame(frame, target, overwrite=overwrite)
         return _data.like_the_items(self._context, frame)
+
+    def forget(self, worker: str, *, platform: str | None = None, dry_run: bool = False) -> _privacy.Forgotten:
+        """Take a worker out of the database, all its campaigns, in one transaction; doing it again changes nothing.
+
+        The raw id goes, a fresh random pseudonym takes the old one's place everywhere, and events that tell of the
+        worker lose their payloads: counts, groups, labels, certificates and the event chain stay valid. The platform
+        keeps what it knows, and its submission ids stay here so that nothing is collected or paid twice.
+
+        Parameters
+        ----------
+        worker : str
+            The platform's worker id, or the pseudonym.
+        platform : str, optional
+            Where they worked; needed only where two platforms know the id.
+        dry_run : bool, default False
+            Count what would be touched, and change nothing.
+
+        Raises
+        ------
+        StateError
+            A payment to the worker is still to come; nothing was changed.
+        """
+        return _privacy.forget(self._context, worker, platform=platform, dry_run=dry_run)
+
+    def export_worker(self, worker: str, *, platform: str | None = None) -> dict[str, Any]:
+        """Return everything the database holds of one worker, for who asks to see it; nothing of anybody else.
+
+        Parameters
+        ----------
+        worker, platform : str
+            As in `forget`.
+
+        Returns
+        -------
+        dict
+            ``exported_at`` and ``workers``, each with ``platform, pseudonym, identity`` and, by campaign, the rows of
+            every table that holds something of the worker; plain values, ready for JSON.
+        """
+        return _privacy.export_worker(self._context, worker, platform=platform)
+
+    def retain(
+        self, *, raw_ids_for: timedelta | None = None, item_text_for: timedelta | None = None, dry_run: bool = False
+    ) -> _retention.Retained:
+        """Erase raw worker ids and item texts that are old and not needed any more; labels and statistics stay.
+
+        Parameters
+        ----------
+        raw_ids_for : timedelta, optional
+            How long after a worker's last work the raw id is kept; ids of unreviewed or unpaid work are kept longer.
+        item_text_for : timedelta, optional
+            How long after an item was added its text is kept; texts still to be judged are kept longer.
+        dry_run : bool, default False
+            Count what would be erased, and change nothing.
+
+        Raises
+        ------
+        StateError
+            Open HITs show such a text; nothing was erased.
+        """
+        return _retention.retain(self._context, raw_ids_for=raw_ids_for, item_text_for=item_text_for, dry_run=dry_run)
 
     def status(self) -> _status.Status:
         """Say where the campaign stands and what comes next."""
@@ -400,6 +569,7 @@ class Campaign:
         method: str = "dawid_skene",
         plan: dict[str, Any] | None = None,
         publish: dict[str, Any] | None = None,
+        pages: TaskPages | None = None,
         progress: Progress | None = None,
     ) -> _run.RunResult:
         """Play rounds until every planned item is answered, or until it is people's turn.
@@ -415,6 +585,8 @@ class Campaign:
             Most rounds.
         plan, publish : dict
             Keyword arguments of those two steps; ``publish`` needs ``budget_minor`` and pay.
+        pages : TaskPages, optional
+            Who shows the work, where the platform only recruits.
         """
         return _run.run(
             self,
@@ -424,5 +596,6 @@ class Campaign:
             method=method,
             plan=plan or {},
             publish=publish or {},
+            pages=pages,
             progress=progress,
         )

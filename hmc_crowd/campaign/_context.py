@@ -65,6 +65,12 @@ class Context:
     worker_key: bytes
     clock: Clock = field(default_factory=SystemClock)
     joined: Transaction | None = None
+    hook: Callable[[str, str], None] | None = None
+
+    def at(self, step: str, key: str) -> None:
+        """Say that an effect has come to a step; tests break in there, where a crash would hurt most."""
+        if self.hook is not None:
+            self.hook(step, key)
 
     @contextmanager
     def begin(self) -> Iterator[Transaction]:
@@ -93,6 +99,10 @@ class Context:
     def settings(self) -> dict[str, Any]:
         """Return the campaign's settings."""
         return dict(self.record().settings)
+
+    def settings_in(self, tx: Transaction) -> dict[str, Any]:
+        """Return the campaign's settings as a transaction that is open sees them."""
+        return dict(tx.campaigns.get(self.name).settings)
 
     def aspects(self) -> list[AspectRecord]:
         """Return the campaign's questions, in the order of creation."""

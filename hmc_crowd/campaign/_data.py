@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_gold", "add_items", "add_predictions", "known_labels", "like_the_items"]
 
-_ITEM_COLUMNS = ("item", "group", "position", "text", "audience")
+_ITEM_COLUMNS = ("item", "group", "position", "text", "audience", "sensitive")
 
 
 def add_items(context: Context, source: Any) -> int:

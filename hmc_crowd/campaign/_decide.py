@@ -40,6 +40,7 @@ class PlanRequest:
     effort: str
     redundancy: int
     pay_per_hour_minor: int | None
+    confidence: str = "calibrated"
 
 
 @dataclass(frozen=True)

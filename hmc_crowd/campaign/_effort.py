@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import Transaction
 
-__all__ = ["MODEL", "EffortEstimate", "add_effort", "estimate", "group_table"]
+__all__ = ["MODEL", "EffortEstimate", "add_effort", "estimate", "group_table", "readable_items"]
 
 # Without logged times there is no fastest and slowest dialogue to scale by: the hard cap on one sitting is the scale.
 PRIOR_SCALE_S = 600.0
@@ -80,9 +80,10 @@ def add_effort(context: Context, source: Any) -> int:
 def estimate(context: Context, model: EffortModel | None = None) -> EffortEstimate:
     """Predict the time of every item and store it."""
     with context.store.read() as tx:
-        items = tx.frames.read(context.campaign_id, "items", columns=["item", "group", "text", "features"])
+        items, erased = readable_items(context, tx)
         if items.empty:
-            raise StateError(f"campaign {context.name!r} has no items; first add_items()")
+            what = "every text was erased; the times predicted before stay" if erased else "first add_items()"
+            raise StateError(f"campaign {context.name!r} has no items to look at; {what}")
         record = None if model is not None else tx.models.latest(context.campaign_id, MODEL)
         table = group_table(context, tx, items)
         pool = tx.workers.scores(context.campaign_id)
@@ -96,6 +97,8 @@ def estimate(context: Context, model: EffortModel | None = None) -> EffortEstima
         frame, notes = _from_model(model, items, table, pool, setup_s)
         name = f"effort model {record.version}" if record is not None else "a given model"
     frame["model_version"] = name
+    if erased:
+        notes = (*notes, f"{erased:,} groups whose texts were erased keep the time that was predicted before")
     with context.store.begin() as tx:
         tx.frames.put(context.campaign_id, "efforts", frame)
         _remember(context, tx, given=False)
@@ -117,6 +120,16 @@ def _remember(context: Context, tx: Transaction, *, given: bool) -> None:
     tx.campaigns.save_settings(context.campaign_id, {**settings, "effort_given": given})
 
 
+def readable_items(context: Context, tx: Transaction) -> tuple[pd.DataFrame, int]:
+    """Return the items of groups that have all their texts, and how many groups have lost some."""
+    columns = ["item", "group", "text", "features", "erased_at"]
+    items = tx.frames.read(context.campaign_id, "items", columns=columns)
+    erased = items.loc[items["erased_at"].notna(), "group"].unique()
+    if len(erased):
+        items = items[~items["group"].isin(erased)].reset_index(drop=True)
+    return items.drop(columns="erased_at"), len(erased)
+
+
 def group_table(context: Context, tx: Transaction, items: pd.DataFrame) -> pd.DataFrame:
     """Return one row of features per group: from texts and machine labels, the user's columns above all."""
     given = _given_features(items)
@@ -125,6 +138,7 @@ def group_table(context: Context, tx: Transaction, items: pd.DataFrame) -> pd.Da
     if positive:
         aspect = context.aspects()[0].name
         labels = tx.frames.read(context.campaign_id, "predictions", aspect=aspect, columns=["item", "label"])
+        labels = labels if len(labels) == len(items) else labels[labels["item"].isin(items["item"])]
         labels = labels if len(labels) == len(items) else None
     table = dialogue_features(
         items[["item", "group", "text"]],

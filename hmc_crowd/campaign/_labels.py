@@ -1,14 +1,14 @@
-"""From answers to labels one can trust: gold check, aggregation, final labels, the certificate of the batch."""
+"""Which labels can be trusted, and how far? Gold check, final labels, the certificate of the batch."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
-from hmc_crowd.aggregation import aggregate as aggregate_answers
-from hmc_crowd.campaign._data import known_labels
+from hmc_crowd.campaign._confidence import calibrated
 from hmc_crowd.campaign._units import machine_version
 from hmc_crowd.errors import InputError, StateError
 from hmc_crowd.quality import gold_scores, screen_workers
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hmc_crowd.routing import Certificate
     from hmc_crowd.store import PlanRecord, Transaction
 
-__all__ = ["Aggregated", "CampaignCertificate", "GoldCheck", "aggregate", "certify", "check_gold", "final_labels"]
+__all__ = ["CampaignCertificate", "GoldCheck", "certify", "check_gold", "final_labels"]
 
 # What may certify: people who saw neither the machine's label nor one another's.
 BLIND = ("people_blind", "expert_blind")
@@ -80,82 +80,15 @@ def _exclude(context: Context, tx: Transaction, answers: pd.DataFrame, excluded:
     return count
 
 
-@dataclass(frozen=True)
-class Aggregated:
-    """What aggregation made of the answers; ``workers`` is the model's view of each worker."""
-
-    labels: pd.DataFrame
-    workers: pd.DataFrame
-    method: str
-    answers: int
-    tied: int
-    notes: tuple[str, ...]
-
-    def __str__(self) -> str:
-        tied = f", {self.tied:,} tied" if self.tied else ""
-        return f"{len(self.labels):,} labels from {self.answers:,} answers by {self.method}{tied}"
-
-
-def aggregate(context: Context, *, method: str) -> Aggregated:
-    """Turn the answers so far into one label for each item and aspect that people answered."""
-    with context.store.begin() as tx:
-        answers = tx.work.answers(context.campaign_id, include_excluded=False)
-        if answers.empty:
-            if len(tx.work.answers(context.campaign_id)):
-                raise StateError(
-                    f"every answer of campaign {context.name!r} is left out of aggregation; plan and publish again, or "
-                    "check_gold() with a lower minimum"
-                )
-            raise StateError(f"campaign {context.name!r} has no answers; first collect()")
-        gold = tx.frames.read(context.campaign_id, "gold")
-        results = []
-        for name, rows in answers.groupby("aspect", observed=True):
-            known = gold.loc[gold["aspect"] == name, ["item", "label"]]
-            aspect = next(each for each in tx.campaigns.aspects(context.campaign_id) if each.name == name)
-            labels_ = known_labels(context, tx, aspect) or None
-            gold_ = known if len(known) else None
-            results.append((str(name), aggregate_answers(rows, method=method, gold=gold_, labels=labels_)))
-        round_ = tx.campaigns.get(context.name).round
-        frames = [_label_rows(result.frame, name, gold) for name, result in results]
-        labels = pd.concat(frames, ignore_index=True)
-        _withdraw_unsupported(context, tx, answers)
-        tx.labels.save(context.campaign_id, round_, labels)
-        tied = int(labels["tied"].sum())
-        context.log(tx, "aggregated", round=round_, labels=len(labels), tied=tied, method=method)
-    workers = pd.concat([result.workers.assign(aspect=name) for name, result in results], ignore_index=True)
-    notes = tuple(note for _, result in results for note in (*result.cautions, *result.assumptions))
-    return Aggregated(labels, workers, method, len(answers), tied, notes)
-
-
-def _withdraw_unsupported(context: Context, tx: Transaction, answers: pd.DataFrame) -> None:
-    """Take back people's labels of items whose every answer was left out since: nobody who counts said so."""
-    stored = tx.labels.read(context.campaign_id)
-    stored = stored[stored["source"] == "crowd"]
-    supported = pd.MultiIndex.from_frame(answers[["task", "aspect"]].astype(str))
-    stored = stored[~pd.MultiIndex.from_frame(stored[["item", "aspect"]].astype(str)).isin(supported)]
-    for aspect, rows in stored.groupby("aspect", observed=True):
-        tx.labels.withdraw(context.campaign_id, rows["item"], aspect=str(aspect))
-
-
-def _label_rows(frame: pd.DataFrame, aspect: str, gold: pd.DataFrame) -> pd.DataFrame:
-    known = set(gold.loc[gold["aspect"] == aspect, "item"])
-    frame = frame[~frame["item"].isin(known)]
-    posterior_columns = [column for column in frame.columns if column.startswith("p_")]
-    names = [column[2:] for column in posterior_columns]
-    values = frame[posterior_columns].to_numpy()
-    rows = frame[["item", "label", "confidence", "n_answers", "tied"]].copy()
-    posterior = pd.Series(
-        [dict(zip(names, each, strict=True)) for each in values.tolist()], index=rows.index, dtype=object
-    )
-    return rows.assign(posterior=posterior, aspect=aspect, source="crowd", evidence="people_blind")
-
-
 def final_labels(context: Context, tx: Transaction, aspect: str) -> pd.DataFrame:
     """Return one label for every item: people's where there is one, gold where it is known, else the machine's."""
     predictions = tx.frames.read(
         context.campaign_id, "predictions", aspect=aspect, columns=["item", "label", "confidence"]
     )
-    frame = predictions.assign(source="machine", n_answers=0, tied=False, evidence="with_model")
+    sure = calibrated(context, tx, aspect, predictions["confidence"].to_numpy(dtype=np.float64))
+    frame = predictions.assign(
+        confidence=sure, source="machine", n_answers=0, tied=False, evidence="with_model"
+    )
     people = tx.labels.read(context.campaign_id, aspect=aspect)
     gold = tx.frames.read(context.campaign_id, "gold", aspect=aspect)
     gold = gold.assign(source="expert", confidence=1.0, n_answers=0, tied=False, evidence="expert_blind")

@@ -18,7 +18,9 @@ class Pages:
     """Turns stored HITs into what the platform shows: texts, dialogue so far, labels; never which items are gold."""
 
     def __init__(self, context: Context, tx: Transaction, records: list[HitRecord]) -> None:
-        self._description = str(tx.campaigns.get(context.name).settings.get("description", ""))
+        settings = tx.campaigns.get(context.name).settings
+        self._description = str(settings.get("description", ""))
+        self._scope = str(settings.get("uid", ""))
         self._labels = {
             each.name: tuple(known_labels(context, tx, each)) for each in tx.campaigns.aspects(context.campaign_id)
         }
@@ -27,13 +29,14 @@ class Pages:
         all_items = tx.frames.read(context.campaign_id, "items", columns=["item", "group"])
         groups = set(all_items.loc[all_items["item"].isin(wanted), "group"])
         turns_of = all_items.loc[all_items["group"].isin(groups), "item"].tolist()
-        columns = ["item", "group", "position", "text"]
+        columns = ["item", "group", "position", "text", "sensitive"]
         texts = tx.frames.read(context.campaign_id, "items", columns=columns, items=turns_of)
         texts = texts.sort_values(["group", "position"], kind="stable")
         self._shown: dict[str, tuple[str, int, str, tuple[str, ...]]] = {}
+        self._sensitive = set(texts.loc[texts["sensitive"].astype(bool), "item"])
         so_far: list[str] = []
         last = None
-        for item, group, position, text in zip(*(texts[column].tolist() for column in columns), strict=True):
+        for item, group, position, text in zip(*(texts[column].tolist() for column in columns[:4]), strict=True):
             if group != last:
                 so_far, last = [], group
             self._shown[item] = (group, int(position), text, tuple(so_far))
@@ -45,14 +48,18 @@ class Pages:
         for each in record.items:
             group, position, text, context = self._shown[each.item]
             labels = self._labels[each.aspect]
-            shown.append(HitItem(each.item, each.aspect, group, position, text, context, labels))
+            is_sensitive = each.item in self._sensitive
+            shown.append(
+                HitItem(each.item, each.aspect, group, position, text, context, labels, sensitive=is_sensitive)
+            )
         return Hit(
             key=record.key,
             title=record.title,
-            description=self._description,
+            description=self._description or record.title,
             items=tuple(shown),
             redundancy=record.redundancy,
             pay_minor=record.pay_minor,
             currency=record.currency,
             time_limit_s=max(1800, int(6 * record.expected_s)),
+            scope=self._scope,
         )

@@ -13,6 +13,7 @@ import numpy as np
 
 from hmc_crowd import __version__
 from hmc_crowd._base.ids import digest
+from hmc_crowd.campaign._confidence import calibration_note
 from hmc_crowd.campaign._decide import decide
 from hmc_crowd.campaign._units import Before, asked_before, batch_of, coded, read_units
 from hmc_crowd.effort import count_time
@@ -72,12 +73,14 @@ def make_plan(context: Context, request: PlanRequest) -> CampaignPlan:
     """Route the campaign's units, draw the audit and store the plan."""
     with context.store.read() as tx:
         round_ = _round_to_plan(context, tx)
-        units = read_units(context, tx)
+        units = read_units(context, tx, confidence=request.confidence)
+        said = calibration_note(context, tx, which=request.confidence)
         before = asked_before(context, tx, units.frame, round_)
         batch = batch_of(context, tx, units.frame)
     decided = decide(units, before, request, context.rng("audit", round_))
     frame = _plan_frame(units, decided)
     header = _header(context, units, decided, request, batch)
+    header["notes"] += said
     with context.store.begin() as tx:
         record = tx.plans.save(context.campaign_id, round_, header, frame)
         tx.campaigns.set_round(context.campaign_id, round_)

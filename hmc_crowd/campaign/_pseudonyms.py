@@ -16,9 +16,12 @@ from typing import TYPE_CHECKING
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-__all__ = ["load_worker_key", "pseudonyms"]
+    from hmc_crowd.campaign._context import Context
+    from hmc_crowd.store import Transaction
+
+__all__ = ["forgotten_workers", "known_as", "load_worker_key", "pseudonyms"]
 
 VARIABLE = "HMC_CROWD_WORKER_KEY"
 
@@ -80,3 +83,27 @@ def pseudonyms(key: bytes, platform: str, raw_ids: Iterable[str]) -> dict[str, s
     return {
         raw: "w" + hmac.new(key, f"{platform}|{raw}".encode(), hashlib.sha256).hexdigest()[:20] for raw in set(raw_ids)
     }
+
+
+def known_as(key: bytes, tx: Transaction, platform: str, workers: Mapping[str, str]) -> dict[str, str]:
+    """Return the pseudonym for each submission, and keep who is who; ``workers`` are raw ids by submission.
+
+    Who was forgotten stays forgotten: a submission that is stored under another pseudonym than its worker's keeps it,
+    and the raw id is not stored again because of it.
+    """
+    derived = pseudonyms(key, platform, workers.values())
+    stored = tx.work.submission_workers(platform, workers)
+    names = {submission: stored.get(submission, derived[raw]) for submission, raw in workers.items()}
+    present = {raw for submission, raw in workers.items() if names[submission] == derived[raw]}
+    tx.workers.identify(platform, sorted(present), pseudonyms=derived)
+    return names
+
+
+def forgotten_workers(context: Context, platform: str, stored: Mapping[str, str]) -> frozenset[str]:
+    """Return the pseudonyms, of those stored by submission, that no raw id stands behind any more.
+
+    Whether the platform's worker is still the one whose work is held cannot be told of them, and need not be: they are
+    paid for the submission all the same.
+    """
+    with context.store.read() as tx:
+        return frozenset(stored.values()) - frozenset(tx.workers.known(platform).values())

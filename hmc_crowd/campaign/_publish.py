@@ -1,9 +1,8 @@
 """From a plan to HITs on a platform, once, within a budget.
 
-Publishing is two commits around one call. First, in one transaction: the HITs, an intent for each under its natural
-key, and the money reserved against the budget. Then, HIT by HIT, the call to the platform and a second commit with what
-it answered. After a crash the intents that were `sent` without an answer are settled by asking the platform what it
-holds under the key (`Platform.find`) before anything is sent, so that running it again never publishes twice.
+First, in one transaction: the HITs, an intent for each call under its natural key, and the money reserved against the
+budget. Then the outbox (`_outbox.py`) makes the calls, each with a second commit of what came back. After a crash it
+asks the platform what it holds under a key before anything is sent, so that running it again never publishes twice.
 """
 
 from __future__ import annotations
@@ -14,17 +13,26 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from hmc_crowd._base.ids import digest
-from hmc_crowd._base.money import Money
-from hmc_crowd.campaign._pages import Pages
+from hmc_crowd.campaign._audience import check_items
+from hmc_crowd.campaign._cost_sheet import CostSheet, cost_sheet, require_budget
+from hmc_crowd.campaign._effects_publish import require_routed
+from hmc_crowd.campaign._orders import Unit, in_units, level_pay
+from hmc_crowd.campaign._sending import send, settle_tried
 from hmc_crowd.campaign._work import gold_work, work_left
 from hmc_crowd.campaign.bundles import Bundle, build_hits
-from hmc_crowd.errors import BudgetError, InputError, StateError
-from hmc_crowd.platform import Account, Platform, find_platform
-from hmc_crowd.store import HitItemRecord, HitRecord, IntentRecord
+from hmc_crowd.errors import (
+    DuplicateError,
+    InputError,
+    NeedsHumanError,
+    PlatformUnavailableError,
+    StateError,
+)
+from hmc_crowd.platform import Platform, Recruiter, find_platform
+from hmc_crowd.store import HitItemRecord, HitRecord
 
 if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context, Progress
+    from hmc_crowd.platform import TaskPages
     from hmc_crowd.store import Transaction
 
 __all__ = ["CostSheet", "PublishRequest", "connect", "publish", "require_published"]
@@ -44,38 +52,7 @@ class PublishRequest:
     title: str
     description: str
     dry_run: bool
-
-
-@dataclass(frozen=True)
-class CostSheet:
-    """What publishing costs: printed before anything is spent, and the same after it was.
-
-    ``new_hits`` counts what this call published (0 in a dry run, and when it had been done before).
-    """
-
-    account: Account
-    round: int
-    hits: int
-    submissions: int
-    answers: int
-    expected_human_s: float
-    reward_minor: int
-    fee_minor: int
-    total_minor: int
-    budget_minor: int | None
-    currency: str
-    dry_run: bool
-    new_hits: int
-    notes: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        total, reward = Money(self.total_minor, self.currency), Money(self.reward_minor, self.currency)
-        verb = "would publish" if self.dry_run else "published"
-        return (
-            f"round {self.round}: {verb} {self.hits:,} HITs, {self.submissions:,} submissions, {self.answers:,} "
-            f"answers on {self.account.platform} ({self.account.endpoint}): {total}, of which rewards {reward}; "
-            f"about {self.expected_human_s / 3600:.1f} hours of people"
-        )
+    content_warning: str = ""
 
 
 def _checked(request: PublishRequest) -> PublishRequest:
@@ -90,6 +67,8 @@ def _checked(request: PublishRequest) -> PublishRequest:
             unit = "" if name == "redundancy" else " of minor units (cents)"
             raise InputError(f"{name} is {value!r}; give a whole number{unit}, at least {low}")
         whole[name] = int(value)
+    if request.content_warning and request.content_warning not in request.description:
+        whole["description"] = f"{request.content_warning} {request.description}".strip()
     return replace(request, **whole)
 
 
@@ -99,42 +78,75 @@ def connect(platform: Platform | str, context: Context) -> Platform:
 
 
 def publish(
-    context: Context, platform: Platform, request: PublishRequest, progress: Progress | None = None
+    context: Context,
+    platform: Platform,
+    request: PublishRequest,
+    pages: TaskPages | None = None,
+    progress: Progress | None = None,
 ) -> CostSheet:
     """Publish the current round's work, or say what that would cost."""
     request = _checked(request)
+    if isinstance(platform, Recruiter):
+        require_routed(platform, pages)
+    if not request.dry_run:
+        settle_tried(context, platform, pages)
     plan = context.latest_plan()
-    with context.store.read() as tx:
-        records = tx.work.hits(context.campaign_id, round=plan.round)
-    notes = _differences(records, request)
-    if not records:
-        records = _new_hits(context, plan.id, plan.round, request)
-    sheet = replace(_cost_sheet(platform, records, plan.round, request), notes=notes)
+    units, notes = _stored_units(context, plan.round, request)
+    is_new = not units
+    if is_new:
+        units = _new_units(context, platform, plan.id, plan.round, request)
+    sheet = cost_sheet(context, platform, units, plan.round, request, notes=notes)
     if request.dry_run:
         return sheet
-    if request.budget_minor is None:
-        raise InputError("budget_minor is missing; publishing spends money, so say how much it may spend at most")
-    if sheet.total_minor > request.budget_minor:
-        raise BudgetError(
-            f"publishing costs {Money(sheet.total_minor, sheet.currency)}, more than the budget of "
-            f"{Money(request.budget_minor, sheet.currency)}; nothing was sent: raise the budget, lower redundancy or "
-            "pay, or plan with a smaller max_human"
+    require_budget(sheet)
+    if is_new:
+        units = _write_intents(context, platform, units, plan.round, request)
+    ran = send(context, platform, pages, [unit.key for unit in units], progress=progress)
+    sent = {*ran.done}
+    if ran.asked:
+        raise NeedsHumanError(
+            f"{len(ran.asked)} of {len(units)} calls need a person: {ran.why}; see status().questions"
         )
-    _write_intents(context, platform, records, plan.round, request)
-    new = _send(context, platform, plan.round, progress)
-    return replace(sheet, new_hits=new)
+    if ran.later or ran.waiting:
+        raise PlatformUnavailableError(
+            f"{len(ran.later) + len(ran.waiting)} of {len(units)} calls did not get through ({ran.why or 'put off'}); "
+            "what was sent is stored, and publishing again goes on where it stopped"
+        )
+    new = sum(len(unit.records) for unit in units if unit.key in sent)
+    return replace(sheet, new_hits=new, notes=(*sheet.notes, *([ran.busy] if ran.busy else [])))
 
 
-def _differences(stored: list[HitRecord], request: PublishRequest) -> tuple[str, ...]:
-    """Say where the round's HITs, once written, differ from what is asked for now: they stay as they are."""
-    if request.pay_minor is not None and any(hit.pay_minor != request.pay_minor for hit in stored):
-        return (f"this round's HITs were written with another pay and keep it, not {request.pay_minor} minor units",)
-    if any(hit.redundancy > request.redundancy for hit in stored):
-        return (f"this round's HITs were written with another redundancy and keep it, not {request.redundancy}",)
-    return ()
+def _stored_units(context: Context, round_: int, request: PublishRequest) -> tuple[list[Unit], tuple[str, ...]]:
+    """Return the round's calls as they were written down, and where they differ from what is asked for now."""
+    with context.store.read() as tx:
+        records = [hit for hit in tx.work.hits(context.campaign_id, round=round_) if not hit.salvaged_from]
+        intents = {each.key: each for each in tx.work.intents(context.campaign_id)}
+    together: dict[str, list[HitRecord]] = {}
+    for record in records:
+        together.setdefault(record.order_key or record.key, []).append(record)
+    units = [
+        Unit(
+            key,
+            intents[key].operation,
+            tuple(some),
+            intents[key].amount_minor,
+            intents[key].currency,
+            intents[key].payload or {},
+            len(some) if some[0].order_key else None,
+        )
+        for key, some in together.items()
+        if key in intents
+    ]
+    if request.pay_minor is not None and any(hit.pay_minor != request.pay_minor for hit in records):
+        return units, (
+            f"this round's HITs were written with another pay and keep it, not {request.pay_minor} minor units",
+        )
+    if any(hit.redundancy > request.redundancy for hit in records):
+        return units, (f"this round's HITs were written with another redundancy and keep it, not {request.redundancy}",)
+    return units, ()
 
 
-def _new_hits(context: Context, plan_id: int, round_: int, request: PublishRequest) -> list[HitRecord]:
+def _new_units(context: Context, platform: Platform, plan_id: int, round_: int, request: PublishRequest) -> list[Unit]:
     """Bundle what the plan gives to people and nobody has answered often enough yet."""
     if (request.pay_minor is None) == (request.pay_per_hour_minor is None):
         raise InputError("give either pay_minor (per submission) or pay_per_hour_minor")
@@ -157,7 +169,12 @@ def _new_hits(context: Context, plan_id: int, round_: int, request: PublishReque
         seen=seen,
         rng=context.rng("bundles", round_),
     )
-    return [_record(bundle, request) for bundle in bundles]
+    records = [_record(bundle, request) for bundle in bundles]
+    is_shared = isinstance(platform, Recruiter)
+    if is_shared and request.pay_per_hour_minor is not None:
+        records = level_pay(records, request.pay_per_hour_minor)
+    is_sensitive = check_items(context, platform, records, has_warning=bool(request.content_warning) or is_shared)
+    return in_units(context, platform, records, is_shared=is_shared, is_sensitive=is_sensitive)
 
 
 def _record(bundle: Bundle, request: PublishRequest) -> HitRecord:
@@ -178,90 +195,49 @@ def _record(bundle: Bundle, request: PublishRequest) -> HitRecord:
     )
 
 
-def _amount(platform: Platform, record: HitRecord) -> int:
-    fee = platform.fees.fee_minor(record.pay_minor, redundancy=record.redundancy)
-    return record.redundancy * (record.pay_minor + fee)
-
-
-def _cost_sheet(platform: Platform, records: list[HitRecord], round_: int, request: PublishRequest) -> CostSheet:
-    reward = sum(record.redundancy * record.pay_minor for record in records)
-    total = sum(_amount(platform, record) for record in records)
-    return CostSheet(
-        account=platform.account(),
-        round=round_,
-        hits=len(records),
-        submissions=sum(record.redundancy for record in records),
-        answers=sum(record.redundancy * len(record.items) for record in records),
-        expected_human_s=float(sum(record.redundancy * record.expected_s for record in records)),
-        reward_minor=reward,
-        fee_minor=total - reward,
-        total_minor=total,
-        budget_minor=request.budget_minor,
-        currency=records[0].currency if records else request.currency,
-        dry_run=request.dry_run,
-        new_hits=0,
-    )
-
-
 def _write_intents(
-    context: Context, platform: Platform, records: list[HitRecord], round_: int, request: PublishRequest
-) -> None:
-    """Commit HITs, intents and reserved money together, before the first call."""
-    with context.store.begin() as tx:
-        if tx.work.hits(context.campaign_id, round=round_):
-            return
-        tx.work.add_hits(context.campaign_id, round_, records)
-        for record in records:
-            now = context.clock.now()
-            amount = _amount(platform, record)
-            tx.work.add_intent(
-                IntentRecord(
-                    key=record.key,
-                    campaign_id=context.campaign_id,
-                    operation="publish",
-                    payload_hash=digest(record),
-                    state="planned",
-                    amount_minor=amount,
-                    currency=record.currency,
-                    result=None,
-                    created_at=now,
-                    updated_at=now,
-                )
-            )
-            limit = int(request.budget_minor or 0)
-            tx.budget.reserve(context.campaign_id, record.key, amount, record.currency, limit)
-        record_ = tx.campaigns.get(context.name)
-        settings = {
-            **record_.settings,
-            "redundancy": request.redundancy,
-            "currency": request.currency,
-            "platform": platform.name,
-            "description": request.description,
-        }
-        tx.campaigns.save_settings(context.campaign_id, settings)
-        context.log(tx, "publishing", round=round_, hits=len(records), platform=platform.name)
-
-
-def _send(context: Context, platform: Platform, round_: int, progress: Progress | None) -> int:
-    """Carry out the round's intents that are not done; ask first about those that were sent before."""
-    with context.store.read() as tx:
-        waiting = [each for each in tx.work.intents(context.campaign_id) if each.state in {"planned", "sent"}]
-        records = {record.key: record for record in tx.work.hits(context.campaign_id, round=round_)}
-        waiting = [each for each in waiting if each.key in records]
-        pages = Pages(context, tx, list(records.values()) if waiting else [])
-    for index, intent in enumerate(waiting):
-        record = records[intent.key]
-        remote = platform.find(intent.key) if intent.state == "sent" else None
-        if remote is None:
-            with context.store.begin() as tx:
-                tx.work.set_intent(intent.key, "sent", None)
-            remote = platform.publish(pages.hit(record))
+    context: Context, platform: Platform, units: list[Unit], round_: int, request: PublishRequest
+) -> list[Unit]:
+    """Commit HITs, intents and reserved money together, before the first call; return what is written down."""
+    for unit in units:
+        context.at("before_intent", unit.key)
+    try:
         with context.store.begin() as tx:
-            tx.work.set_intent(intent.key, "done", {"hit_id": remote.hit_id})
-            tx.work.set_hit(intent.key, state="open", platform=platform.name, platform_hit_id=remote.hit_id)
-        if progress is not None:
-            progress("publishing", index + 1, len(waiting))
-    return len(waiting)
+            if not tx.work.hits(context.campaign_id, round=round_):
+                _write(context, tx, platform, units, round_, request)
+    except DuplicateError:
+        # Another process wrote the same round at the same moment: what it wrote counts.
+        written, _ = _stored_units(context, round_, request)
+        if not written:
+            raise
+    for unit in units:
+        context.at("after_intent", unit.key)
+    return _stored_units(context, round_, request)[0]
+
+
+def _write(
+    context: Context, tx: Transaction, platform: Platform, units: list[Unit], round_: int, request: PublishRequest
+) -> None:
+    tx.work.add_hits(context.campaign_id, round_, [record for unit in units for record in unit.records])
+    now = context.clock.now()
+    limit = int(request.budget_minor or 0)
+    for unit in units:
+        tx.work.add_intent(unit.intent(context.campaign_id, platform, now))
+        tx.budget.reserve(context.campaign_id, unit.key, unit.total_minor, unit.currency, limit)
+    settings = tx.campaigns.get(context.name).settings
+    frees = set(settings.get("frees_slot", []))
+    frees = frees | {platform.name} if platform.capabilities.rejection_frees_slot else frees - {platform.name}
+    changed = {
+        **settings,
+        "redundancy": request.redundancy,
+        "currency": request.currency,
+        "platform": platform.name,
+        "description": request.description,
+        "frees_slot": sorted(frees),
+    }
+    tx.campaigns.save_settings(context.campaign_id, changed)
+    hits = sum(len(unit.records) for unit in units)
+    context.log(tx, "publishing", round=round_, hits=hits, platform=platform.name)
 
 
 def require_published(context: Context, tx: Transaction) -> list[HitRecord]:

@@ -11,6 +11,7 @@ from hmc_crowd import __version__
 from hmc_crowd._base.money import Money
 from hmc_crowd.campaign._explain import WHY
 from hmc_crowd.campaign._labels import final_labels
+from hmc_crowd.campaign._report_doubt import gold_confidence, worker_quality
 from hmc_crowd.errors import FrameError
 from hmc_crowd.io import read_frame
 from hmc_crowd.quality import agreement_rates, gold_report
@@ -66,6 +67,8 @@ def report_data(context: Context, truth: pd.DataFrame | None) -> ReportData:
             item_seconds=answers["seconds"].dropna().to_numpy() if len(answers) else None,
             submission_seconds=submissions["platform_elapsed_s"].dropna().to_numpy() if len(submissions) else None,
             agreement=_agreement(answers),
+            worker_quality=worker_quality(tx, cid, aspect),
+            gold_confidence=gold_confidence(tx, cid, aspect, answers),
             labels=_label_table(labels),
             wrong_kept=_wrong_kept(context, tx, units),
             effort_scores=_effort_scores(model.scores) if model else None,

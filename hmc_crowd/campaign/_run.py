@@ -12,7 +12,7 @@ from hmc_crowd.platform import Rehearsal
 if TYPE_CHECKING:
     from hmc_crowd.campaign._campaign import Campaign
     from hmc_crowd.campaign._context import Progress
-    from hmc_crowd.platform import Platform
+    from hmc_crowd.platform import Platform, TaskPages
     from hmc_crowd.simulation import Crowd
 
 __all__ = ["RunResult", "run"]
@@ -47,6 +47,7 @@ def run(
     method: str,
     plan: dict[str, Any],
     publish: dict[str, Any],
+    pages: TaskPages | None,
     progress: Progress | None,
 ) -> RunResult:
     """Play rounds; see `Campaign.run`."""
@@ -65,12 +66,12 @@ def run(
                 campaign.estimate_effort()
             say("planning", number + 1, max_rounds)
             campaign.plan(**plan)
-        campaign.publish(platform, dry_run=False, progress=progress, **publish)
+        campaign.publish(platform, pages=pages, dry_run=False, progress=progress, **publish)
         worked = 0
         if crowd is not None and isinstance(platform, Rehearsal):
             say("simulated people at work", number + 1, max_rounds)
             worked = platform.rehearse(crowd)
-        collected = campaign.collect(platform, progress=progress)
+        collected = campaign.collect(platform, pages=pages, progress=progress)
         _evaluate(campaign, method)
         if collected.open_places and not worked:
             return _result(campaign, "waiting")

@@ -6,19 +6,36 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.money import Money
+from hmc_crowd.campaign._asked import Question, question_of
 from hmc_crowd.campaign._units import machine_version
 from hmc_crowd.campaign._work import open_places, work_left
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import PlanRecord, Transaction
 
 __all__ = ["Status", "status"]
 
+_PUBLISHING = frozenset({"publish", "recruit", "extend"})
+
 
 @dataclass(frozen=True)
 class Status:
-    """Counts of everything, and the next step."""
+    """Counts of everything, and the next step.
+
+    Parameters
+    ----------
+    questions : tuple of Question
+        What a person must decide, with the answers that each takes; ``needs_human`` says the same in words.
+    unpaid_late : tuple of (str, str)
+        Platform and id of complete work that came too late: nobody pays it unless it is approved by name.
+    unmatched : int
+        Submissions of recruited people whose work our pages do not hold.
+    not_reviewed : int
+        Submissions that wait for `Campaign.approve`.
+    """
 
     campaign: str
     database: str
@@ -45,6 +62,10 @@ class Status:
     needs_human: tuple[str, ...]
     plan_current: bool
     next_step: str
+    questions: tuple[Question, ...] = ()
+    unpaid_late: tuple[tuple[str, str], ...] = ()
+    unmatched: int = 0
+    not_reviewed: int = 0
 
     @property
     def satisfied(self) -> bool:
@@ -85,7 +106,8 @@ def status(context: Context) -> Status:
         answers = tx.work.answers(cid)
         places = sum(places for _, places in open_places(context, tx))
         current = plan is None or _is_current(context, tx, plan, counted["predictions"])
-    unsent = sum(intent.state in {"planned", "sent"} for intent in intents)
+    unsent = sum(intent.state in {"planned", "sent"} and intent.operation in _PUBLISHING for intent in intents)
+    asked = [question_of(intent) for intent in intents if intent.state == "needs_human"]
     draft = Status(
         campaign=context.name,
         database=context.store.url,
@@ -109,15 +131,21 @@ def status(context: Context) -> Status:
         settled_minor=budget.settled_minor,
         currency=str(record.settings["currency"]),
         agreement_at_least=_certified(certificates, plan.round if plan else 0),
-        needs_human=tuple(
-            f"{intent.operation} {intent.key}: {(intent.result or {}).get('question', 'look at the platform')}"
-            for intent in intents
-            if intent.state == "needs_human"
-        ),
+        needs_human=tuple(f"{each.operation} {each.key}: {each.text}" for each in asked),
+        questions=tuple(asked),
+        unpaid_late=_late(submissions),
+        unmatched=sum(len((intent.result or {}).get("unmatched") or ()) for intent in intents),
+        not_reviewed=int((submissions["state"] == "submitted").sum()),
         plan_current=current,
         next_step="",
     )
     return replace(draft, next_step=_next_step(draft, published=bool(this_round), unsent=unsent))
+
+
+def _late(submissions: pd.DataFrame) -> tuple[tuple[str, str], ...]:
+    """Return the late work that nobody has decided to pay."""
+    late = submissions[(submissions["review"] == "unpaid_late") & (submissions["state"] == "expired")]
+    return tuple(zip(late["platform"].tolist(), late["submission_id"].tolist(), strict=True))
 
 
 def _is_current(context: Context, tx: Transaction, plan: PlanRecord, predictions: int) -> bool:

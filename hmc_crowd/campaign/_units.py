@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from hmc_crowd.campaign._confidence import calibrated
 from hmc_crowd.errors import StateError
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ class Units:
     model_version: str
 
 
-def read_units(context: Context, tx: Transaction) -> Units:
-    """Return everything that can be planned, or say what is missing."""
+def read_units(context: Context, tx: Transaction, *, confidence: str = "calibrated") -> Units:
+    """Return everything that can be planned, its confidences calibrated or raw, or say what is missing."""
     items = tx.frames.read(context.campaign_id, "items", columns=["item", "group"])
     if items.empty:
         raise StateError(f"campaign {context.name!r} has no items; first add_items() and add_predictions()")
@@ -49,7 +50,7 @@ def read_units(context: Context, tx: Transaction) -> Units:
     if len(efforts) != len(items):
         raise StateError(f"{len(items) - len(efforts):,} items have no effort yet; first call estimate_effort()")
     aspects = tx.campaigns.aspects(context.campaign_id)
-    parts = [_aspect_units(context, tx, items, efforts, aspect.name) for aspect in aspects]
+    parts = [_aspect_units(context, tx, items, efforts, aspect.name, confidence) for aspect in aspects]
     known = [part for part in parts if part is not None]
     if not known:
         raise StateError(f"campaign {context.name!r} has no predictions; first call add_predictions()")
@@ -60,7 +61,7 @@ def read_units(context: Context, tx: Transaction) -> Units:
 
 
 def _aspect_units(
-    context: Context, tx: Transaction, items: pd.DataFrame, efforts: pd.DataFrame, aspect: str
+    context: Context, tx: Transaction, items: pd.DataFrame, efforts: pd.DataFrame, aspect: str, confidence: str
 ) -> pd.DataFrame | None:
     predictions = tx.frames.read(context.campaign_id, "predictions", aspect=aspect, columns=["item", "confidence"])
     if predictions.empty:
@@ -81,7 +82,7 @@ def _aspect_units(
             "item": items["item"].array,
             "group": items["group"].array,
             "aspect": coded(np.zeros(len(items), dtype=np.int8), (aspect,)),
-            "confidence": predictions["confidence"].to_numpy(),
+            "confidence": calibrated(context, tx, aspect, predictions["confidence"].to_numpy(), which=confidence),
             "share": efforts["share"].to_numpy(),
             "seconds": efforts["seconds"].to_numpy(),
         }

@@ -30,6 +30,7 @@ def work_left(context: Context, tx: Transaction, plan_id: int, redundancy: int) 
     units["aspect"] = units["aspect"].astype(str)
     pairs = pd.MultiIndex.from_frame(units[["item", "aspect"]])
     answers = tx.work.answers(context.campaign_id, include_excluded=False, include_gold=False)
+    answers = answers[answers["retest"] == 0]  # a worker's second answer to an item is no second opinion
     given = answers.groupby(["task", "aspect"], observed=True).size()
     # Places of earlier HITs that somebody may still take are as good as asked.
     coming = _still_coming(context, tx)
@@ -42,9 +43,14 @@ def work_left(context: Context, tx: Transaction, plan_id: int, redundancy: int) 
 
 
 def open_places(context: Context, tx: Transaction) -> list[tuple[HitRecord, int]]:
-    """Return each open HIT with how many of its places nobody has handed in yet."""
+    """Return each open HIT with how many of its places nobody has handed in yet.
+
+    A rejected submission keeps its place, except where the platform offers it again by itself.
+    """
     submissions = tx.work.submissions(context.campaign_id)
-    taken = submissions[submissions["state"].isin(TAKEN)].groupby("hit_key").size()
+    frees = submissions["platform"].isin(tx.campaigns.get(context.name).settings.get("frees_slot", []))
+    is_taken = submissions["state"].isin(TAKEN) & ~(frees & (submissions["state"] == "rejected"))
+    taken = submissions[is_taken].groupby("hit_key").size()
     hits = tx.work.hits(context.campaign_id, state="open")
     return [(hit, max(0, hit.redundancy - int(taken.get(hit.key, 0)))) for hit in hits]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hmc_crowd._base.ids import natural_key
+from hmc_crowd.campaign._keys import campaign_key
 from hmc_crowd.campaign._packing import BundleItem, GoldRotation, blocks_of, cost_s, pack, reading_order
 from hmc_crowd.campaign._questions import needed_of, questions_of
 from hmc_crowd.errors import InputError
@@ -132,7 +132,7 @@ def build_hits(
         rows = [each for each, need in zip(questions, needed, strict=True) if need == places]
         for blocks in pack(blocks_of(rows), capacity_s=capacity_s, target_s=target_s, rng=rng):
             asks = [each for block in blocks for each in block]
-            key = natural_key("hit", campaign, round, places, *_names(asks))
+            key = campaign_key(campaign, "hit", round, places, *_names(asks))
             if rotation is not None:
                 wanted = max(1, int(len(asks) * gold_share / (1 - gold_share) + 0.5))
                 asks += rotation.take(wanted, room_s=target_s - cost_s(asks), places=places)

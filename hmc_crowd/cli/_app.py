@@ -86,7 +86,7 @@ Redundancy = Annotated[int, typer.Option("--redundancy", min=1, metavar="N", hel
 Minutes = Annotated[
     float, typer.Option("--target-minutes", min=0.1, metavar="MINUTES", help="Expected length of a HIT.")
 ]
-ModelKind = Annotated[str, typer.Option("--kind", metavar="KIND", help="random_forest, or xgboost.")]
+ModelKind = Annotated[str, typer.Option("--kind", metavar="KIND", help="random_forest, xgboost or log_time.")]
 
 
 def _print_version(asked: bool) -> None:
@@ -127,4 +127,4 @@ def connect(platform: str, workplace: str | None) -> "Iterator[Any]":
 
 
 # The commands register themselves on the application; the order here is the order of the help.
-from hmc_crowd.cli import _showcase, _data, _effort, _planning, _people, _result, _look, _metrics  # noqa: E402, F401, I001
+from hmc_crowd.cli import _showcase, _data, _confidence, _effort, _effort_text, _planning, _people, _aggregate, _result, _look, _privacy, _metrics, _serve, _invites  # noqa: E402, E501, F401, I001

@@ -140,18 +140,18 @@ def numbers(loaded: Loaded, column: str, file: Path, *, high: float = math.inf) 
     return found
 
 
-def require_free(out: Path | None, *, overwrite: bool) -> None:
+def require_free(out: Path | None, *, overwrite: bool, name: str = "--out") -> None:
     """Refuse a place for a result that cannot be written, before any work is done or saved."""
     if out is None:
         return
     if out.suffix.lower() not in _ENDINGS:
-        raise InputError(f"--out is {str(out)!r}; give a file that ends in one of {', '.join(_ENDINGS)}")
+        raise InputError(f"{name} is {str(out)!r}; give a file that ends in one of {', '.join(_ENDINGS)}")
     if out.is_dir():
-        raise InputError(f"--out is {str(out)!r}, a folder; name a file in it")
+        raise InputError(f"{name} is {str(out)!r}, a folder; name a file in it")
     if not out.parent.is_dir():
-        raise InputError(f"--out is {str(out)!r}, but the folder {out.parent} does not exist; make it first")
+        raise InputError(f"{name} is {str(out)!r}, but the folder {out.parent} does not exist; make it first")
     if out.exists() and not overwrite:
-        raise InputError(f"--out is {str(out)!r}, which exists; add --overwrite to replace it, or choose another name")
+        raise InputError(f"{name} is {str(out)!r}, which exists; add --overwrite to replace it, or choose another name")
 
 
 def _shown(text: str | None) -> str:

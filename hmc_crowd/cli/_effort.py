@@ -1,4 +1,4 @@
-"""Commands about people's time: effort estimate, train, evaluate."""
+"""Commands about people's time: effort estimate, train, evaluate, compare."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from hmc_crowd.errors import FrameError
 if TYPE_CHECKING:
     import pandas as pd
 
-effort_app = typer.Typer(cls=HelpfulGroup, help="How long will people need? Estimate, train or evaluate.")
+effort_app = typer.Typer(cls=HelpfulGroup, help="How long will people need? Estimate, train, evaluate or compare.")
 app.add_typer(effort_app, name="effort", rich_help_panel=PLAN)
 
 Times = Annotated[
@@ -76,7 +76,8 @@ def effort_evaluate(
     timed = _read_timed(file, seconds, groups)
     model = EffortModel(kind, max_features=min(8, timed.features.shape[1]))
     with busy("evaluating"):
-        scores = model.evaluate(timed.features, timed.seconds, folds, timed.groups)
+        who = timed.groups if kind == "log_time" else None
+        scores = model.evaluate(timed.features, timed.seconds, folds, timed.groups, workers=who)
     if as_json:
         emit_json(scores)
         return
@@ -87,6 +88,35 @@ def effort_evaluate(
     )
     table(_per_fold(scores))
     notes(scores.assumptions, kind="assuming")
+
+
+@effort_app.command("compare")
+def effort_compare(
+    file: Times,
+    seconds: Column = "seconds",
+    groups: Groups = None,
+    champion: Annotated[
+        str, typer.Option("--champion", metavar="KIND", help="The kind that would be replaced.")
+    ] = "random_forest",
+    challenger: Annotated[
+        str, typer.Option("--challenger", metavar="KIND", help="The kind that must be better to replace it.")
+    ] = "log_time",
+    folds: Annotated[int, typer.Option("--folds", min=2, metavar="N", help="How often a part is held out.")] = 5,
+    as_json: AsJson = False,
+) -> None:
+    """Test whether one kind of effort model is better than another, in the same folds of a file."""
+    from hmc_crowd.effort import EffortModel, compare_models
+
+    timed = _read_timed(file, seconds, groups)
+    both = [EffortModel(kind, max_features=min(8, timed.features.shape[1])) for kind in (champion, challenger)]
+    with busy("comparing"):
+        found = compare_models(both[0], both[1], timed.features, timed.seconds, workers=timed.groups, folds=folds)
+    if as_json:
+        emit_json(found)
+        return
+    say(str(found))
+    table(found.to_frame().rename_axis("model").reset_index())
+    notes(found.assumptions, kind="assuming")
 
 
 def _per_fold(scores: Any) -> "pd.DataFrame":

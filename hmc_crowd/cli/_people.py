@@ -34,7 +34,9 @@ Budget = Annotated[
     typer.Option("--budget", metavar="AMOUNT", help="Most to spend over the whole campaign, fees included."),
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Do spend, up to --budget; without it this is a dry run.")]
-Method = Annotated[str, typer.Option("--method", metavar="METHOD", help="dawid_skene, or majority.")]
+Method = Annotated[
+    str, typer.Option("--method", metavar="METHOD", help="How answers become a label, as in `hmc-crowd aggregate`.")
+]
 GoldShare = Annotated[float, typer.Option("--gold-share", metavar="SHARE", help="Share of gold questions in a HIT.")]
 CrowdFile = Annotated[
     Path | None,

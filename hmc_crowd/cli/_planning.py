@@ -146,6 +146,10 @@ def plan(
         str, typer.Option("--effort", metavar="UNIT", help="Unit of effort: share (the paper's), or seconds.")
     ] = "share",
     redundancy: Redundancy = 3,
+    confidence: Annotated[
+        str,
+        typer.Option("--confidence", metavar="KIND", help="calibrated (where `confidence calibrate` was run), or raw."),
+    ] = "calibrated",
     db: Database = DEFAULT_DATABASE,
     campaign: CampaignName = None,
     as_json: AsJson = False,
@@ -166,6 +170,7 @@ def plan(
             effort=effort,
             redundancy=redundancy,
             pay_per_hour_minor=hourly,
+            confidence=confidence,
         )
     if as_json:
         emit_json(result)

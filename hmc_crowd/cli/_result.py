@@ -1,6 +1,5 @@
-"""Commands that conclude: aggregate, certify, learn."""
+"""Commands that conclude: certify, learn."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,82 +8,17 @@ from hmc_crowd.cli._app import (
     DEFAULT_DATABASE,
     RESULT,
     AsJson,
-    AspectName,
     CampaignName,
     Database,
     ModelKind,
-    OutFile,
-    Overwrite,
     app,
     open_campaign,
 )
-from hmc_crowd.cli._arguments import require_free
 from hmc_crowd.cli._facts import certificate_facts
-from hmc_crowd.cli._people import Method
-from hmc_crowd.cli._show import busy, emit_json, facts, notes, say, table
+from hmc_crowd.cli._show import busy, emit_json, facts, notes, say
 from hmc_crowd.errors import InputError
 
 _ALONE = "Without a campaign"
-
-
-@app.command(rich_help_panel=RESULT)
-def aggregate(
-    answers: Annotated[
-        Path | None,
-        typer.Argument(metavar="[ANSWERS]", help="A file of answers: task, worker, label. Default: the campaign's."),
-    ] = None,
-    method: Method = "dawid_skene",
-    gold: Annotated[
-        Path | None, typer.Option("--gold", metavar="FILE", help="With a file of answers: known labels, item, label.")
-    ] = None,
-    out: OutFile = None,
-    overwrite: Overwrite = False,
-    aspect: AspectName = None,
-    db: Database = DEFAULT_DATABASE,
-    campaign: CampaignName = None,
-    as_json: AsJson = False,
-) -> None:
-    """Turn several answers into one label; --out FILE writes one label for every item, people's or the machine's."""
-    require_free(out, overwrite=overwrite)
-    method = method.replace("-", "_")
-    if answers is not None:
-        _aggregate_file(answers, method, gold, out, overwrite=overwrite, as_json=as_json)
-        return
-    if gold is not None:
-        raise InputError("--gold goes with a file of answers; add a campaign's gold with `hmc-crowd items --gold FILE`")
-    with open_campaign(db, campaign) as opened, busy("aggregating"):
-        result = opened.aggregate(method=method)
-        written = None if out is None else opened.labels(out, aspect=aspect, overwrite=overwrite)
-    if as_json:
-        shown = {"labels": len(result.labels), "answers": result.answers, "tied": result.tied, "method": result.method}
-        emit_json({**shown, "notes": result.notes, "workers": result.workers, "out": written})
-        return
-    say(str(result))
-    notes(list(dict.fromkeys(result.notes)))
-    if written is not None:
-        say(f"one label for every item: {written}")
-
-
-def _aggregate_file(
-    answers: Path, method: str, gold: Path | None, out: Path | None, *, overwrite: bool, as_json: bool
-) -> None:
-    from hmc_crowd.aggregation import aggregate as aggregate_answers
-    from hmc_crowd.io import read_frame, write_frame
-
-    known = None if gold is None else read_frame(gold, kind="gold").frame
-    frame = read_frame(answers, kind="answers").frame
-    with busy("aggregating"):
-        result = aggregate_answers(frame, method=method, gold=known)
-    written = None if out is None else write_frame(result.frame, out, overwrite=overwrite)
-    if as_json:
-        emit_json(result)
-        return
-    say(f"{len(result.frame):,} labels from {len(frame):,} answers by {result.method}")
-    notes(result.cautions, kind="caution")
-    if written is None:
-        table(result.frame)
-    else:
-        say(f"labels: {written}")
 
 
 @app.command(rich_help_panel=RESULT)

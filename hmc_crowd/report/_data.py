@@ -120,6 +120,11 @@ class ReportData:
         Logged seconds per item and per submission; shown as distributions.
     agreement : pandas.DataFrame, optional
         Agreement between people: ``measure, value, low, high, n``.
+    worker_quality : pandas.DataFrame, optional
+        Workers as the aggregation sees them: ``worker`` (a pseudonym), ``n_answers, accuracy, low, high``.
+    gold_confidence : pandas.DataFrame, optional
+        Gold items, aggregated as if their labels were not known: ``confidence`` of the label, and whether it was
+        ``right`` (0 or 1).
     labels : pandas.DataFrame, optional
         The final labels summed up: ``label, source, items, share, mean_confidence, tied``.
     wrong_kept : pandas.DataFrame, optional
@@ -152,6 +157,8 @@ class ReportData:
     item_seconds: ArrayLike | None = None
     submission_seconds: ArrayLike | None = None
     agreement: pd.DataFrame | None = None
+    worker_quality: pd.DataFrame | None = None
+    gold_confidence: pd.DataFrame | None = None
     labels: pd.DataFrame | None = None
     wrong_kept: pd.DataFrame | None = None
     effort_scores: pd.DataFrame | None = None
@@ -180,6 +187,8 @@ _NEEDED: dict[str, tuple[str, ...]] = {
     "workers": ("worker",),
     "gold": ("item",),
     "agreement": ("measure", "value"),
+    "worker_quality": ("worker", "n_answers", "accuracy", "low", "high"),
+    "gold_confidence": ("confidence", "right"),
     "labels": ("label",),
     "wrong_kept": ("item",),
     "rounds": ("round",),

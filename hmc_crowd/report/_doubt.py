@@ -69,7 +69,10 @@ def aggregation_section(
     if workers is not None:
         ordered = _ordered(workers)
         charts.append(_worker_chart(ordered))
-        tables.append(Table(key="worker_quality", title="Workers by accuracy", frame=ordered, folded=True))
+        ends = {"low": Column("From", "percent", 1), "high": Column("To", "percent", 1)}
+        tables.append(
+            Table(key="worker_quality", title="Workers by accuracy", frame=ordered, columns=ends, folded=True)
+        )
     if confidence is not None and right is not None:
         binned = _binned(confidence, right, bins)
         charts.append(_calibration_chart(binned))

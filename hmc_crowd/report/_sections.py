@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hmc_crowd.report._blocks import Document, Fact, Figure, Section, Table
 from hmc_crowd.report._curve import RELIABILITY, curve_chart
+from hmc_crowd.report._doubt import aggregation_section
 from hmc_crowd.report._format import Column, column_for
 from hmc_crowd.report._times import time_tables
 
@@ -26,6 +27,7 @@ _MISSING = {
     "workers": "no answers have been collected yet.",
     "gold": "the campaign has no gold items.",
     "agreement": "no item was answered by two people.",
+    "aggregation": "no labels were aggregated by a method that tells how good workers are, and none has gold.",
     "times": "no times have been logged yet.",
     "effort": "no effort model has been fitted yet.",
     "wrong_kept": "the true labels of the items that the machine kept are not known.",
@@ -41,6 +43,7 @@ def build_document(data: ReportData) -> Document:
         "certificate": ("Certificate", _certificate),
         "labels": ("Final labels", _labels),
         "agreement": ("Agreement between people", _agreement),
+        "aggregation": ("Doubt about people's labels", _aggregation),
         "workers": ("Workers", _workers),
         "gold": ("Gold items", _gold),
         "times": ("Times", _times),
@@ -219,6 +222,21 @@ def _labels(data: ReportData) -> dict[str, Any] | None:
 
 def _agreement(data: ReportData) -> dict[str, Any] | None:
     return _frame_section("agreement", "Measures of agreement", data.agreement)
+
+
+def _aggregation(data: ReportData) -> dict[str, Any] | None:
+    workers, gold = data.worker_quality, data.gold_confidence
+    workers = None if workers is None or not workers["accuracy"].notna().any() else workers
+    gold = None if gold is None or gold.empty else gold
+    if workers is None and gold is None:
+        return None
+    known = (None, None) if gold is None else (gold["confidence"].to_numpy(), gold["right"].to_numpy())
+    section = aggregation_section(workers, confidence=known[0], right=known[1])
+    lead = (
+        "Accuracy is the share of right answers as the aggregation sees it; its interval says how little is known of "
+        "who answered little. Confidence is compared with truth on gold items that the fit did not know."
+    )
+    return {"paragraphs": (lead,), "charts": section.charts, "tables": section.tables}
 
 
 def _workers(data: ReportData) -> dict[str, Any] | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +17,11 @@ from hmc_crowd.simulation import SimulatedCrowd, draw_workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from hmc_crowd._base.clock import VirtualClock
+
+# Tests are imported without their folder; what they share lies beside them.
+sys.path.insert(0, str(Path(__file__).parent))
 
 LABELS = ["good", "bad"]
 
@@ -101,3 +105,99 @@ def start(tmp_path: Path, clock: VirtualClock, batch: Batch) -> Iterator[Callabl
     yield make
     for campaign in made:
         campaign.close()
+
+
+@pytest.fixture
+def small(tmp_path: Path, clock: VirtualClock) -> Iterator[Callable[..., Campaign]]:
+    """Make planned campaigns of a few items: their truth is `small_batch`'s."""
+    made: list[Campaign] = []
+
+    def make(url: str | None = None, *, plan: dict[str, Any] | None = None, **settings: Any) -> Campaign:
+        some = make_batch(24, gold=4, seed=11)
+        options = {"labels": LABELS, "seed": 7, "clock": clock, **settings}
+        campaign = Campaign.create(url or str(tmp_path / f"small{len(made)}.db"), **options)
+        made.append(campaign)
+        campaign.add_items(some.items)
+        campaign.add_predictions(some.predictions)
+        campaign.add_gold(some.gold)
+        campaign.estimate_effort()
+        campaign.plan(**(plan or {"trade_off": 0.5, "max_human": 8, "audit": 4}))
+        return campaign
+
+    yield make
+    for campaign in made:
+        campaign.close()
+
+
+@pytest.fixture(scope="session")
+def small_batch() -> Batch:
+    return make_batch(24, gold=4, seed=11)
+
+
+@pytest.fixture(scope="session")
+def recruiting_servers() -> Iterator[Any]:
+    """One stand-in for Prolific and one line to it for all tests; each test begins with an empty world."""
+    from hmc_crowd_prolific.standin import running_standin
+
+    from hmc_crowd.testing import ChaosProxy
+
+    with running_standin() as standin, ChaosProxy(standin.url) as chaos:
+        yield standin, chaos
+
+
+@pytest.fixture
+def recruiting(recruiting_servers: Any, workplace: Any, clock: VirtualClock) -> Iterator[Any]:
+    """Prolific's stand-in with the workplace's pages."""
+    from contextlib import ExitStack
+
+    from hmc_crowd_prolific.standin import Options
+    from outside_house import Recruiting
+
+    standin, chaos = recruiting_servers
+    with ExitStack() as stack:
+        standin.world.reset(clock, Options())
+        chaos.reset()
+        yield Recruiting(standin, chaos, workplace, clock, stack)
+
+
+@pytest.fixture(scope="session")
+def turk_server() -> Iterator[Any]:
+    sys.path.insert(0, str(Path(__file__).parents[1] / "mturk"))
+    from mturk_house import Server
+
+    server = Server()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def turk(turk_server: Any, tmp_path: Path, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A front door of its own, with Amazon's fees."""
+    from hmc_crowd_local.mturk_api import Settings, WorkersDoor, build_app, open_front_door
+    from hmc_crowd_mturk import connect
+    from mturk_house import AMAZON_FEES
+    from outside_house import Turk
+
+    calls: list[str] = []
+    settings = Settings(
+        fees=AMAZON_FEES,
+        allow_http=True,
+        trust_worker_ids=True,
+        on_call=lambda operation, _request: calls.append(operation),
+    )
+    door = open_front_door(str(tmp_path / "turk.db"), clock=clock, settings=settings)
+    turk_server.app = build_app(door)
+    key = door.issue_key()
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", key.access_key_id)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", key.secret_access_key)
+    yield Turk(turk_server.url, door, WorkersDoor(door), clock, calls, lambda url: connect(url, clock=clock))
+    door.close()
+
+
+@pytest.fixture
+def cut_line(turk: Any) -> Iterator[Any]:
+    """A line to the front door that can be cut."""
+    from hmc_crowd.testing import ChaosProxy
+
+    with ChaosProxy(turk.url) as line:
+        yield line

@@ -66,3 +66,18 @@ def test_the_whole_loop_runs_on_the_published_data(share: str, data_dir: Path, t
     agreement = float(out.split("with the published ones: ")[1].split()[0])
     assert agreement > 0.95
     assert (tmp_path / "hmceval-campaign" / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    "share",
+    [pytest.param("0.08", id="a twelfth of the tweets"), pytest.param("1", marks=pytest.mark.slow, id="everything")],
+)
+def test_real_text_is_routed_by_every_confidence(share: str, data_dir: Path, tmp_path: Path) -> None:
+    if not (data_dir / "offensive" / "tweets.csv").is_file():
+        pytest.skip(f"no offensive/tweets.csv in {data_dir}")
+    words = ("--data", str(data_dir / "offensive"), "--encoder", "tfidf", "--share", share, "--out", "page")
+    out = run("offensive_routing.py", tmp_path, *words)
+    first = next(line for line in out.splitlines() if line.split()[:1] == ["stack"])  # the table of measures: AUC first
+    assert float(first.split()[1]) > 0.8
+    page = (tmp_path / "page" / "report.html").read_text(encoding="utf-8")
+    assert all(name in page for name in ("mcp", "trust_score", "tcp", "stack", "Accuracy against people"))

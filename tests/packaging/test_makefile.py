@@ -25,7 +25,7 @@ def name_of(requirement: str) -> str:
 PINNED = {name_of(line) for line in CONSTRAINTS if line and not line.startswith("#")}
 
 
-@pytest.mark.parametrize("target", ["demo", "test", "test-all", "check", "bench", "format", "clean"])
+@pytest.mark.parametrize("target", ["demo", "test", "test-text", "test-all", "check", "bench", "format", "clean"])
 def test_target_exists_and_is_phony(target: str) -> None:
     assert re.search(rf"^{target}:", MAKEFILE, re.MULTILINE)
     phony = re.search(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE)
@@ -36,6 +36,11 @@ def test_target_exists_and_is_phony(target: str) -> None:
 @pytest.mark.parametrize("target", ["demo", "test", "check"])
 def test_target_sets_up_by_itself(target: str) -> None:
     assert re.search(rf"^{target}: \$\(READY\)", MAKEFILE, re.MULTILINE)
+
+
+def test_text_target_sets_up_by_itself() -> None:
+    assert re.search(r"^test-text: \$\(READY_TEXT\)", MAKEFILE, re.MULTILINE)
+    assert re.search(r"^\$\(READY_TEXT\): \$\(READY\)\n.*--editable '\.\[dev,text\]'$", MAKEFILE, re.MULTILINE)
 
 
 def test_make_understands_the_file() -> None:
@@ -57,7 +62,7 @@ def test_no_index_is_named() -> None:
 
 def test_what_is_installed_by_default_is_pinned() -> None:
     extras = PROJECT["optional-dependencies"]
-    wanted = [*PROJECT["dependencies"], *extras["dev"], *extras["bench"]]
+    wanted = [*PROJECT["dependencies"], *extras["dev"], *extras["bench"], *extras["text"]]
     for inside in re.findall(r"hmc-crowd\[([\w,]+)\]", " ".join(extras["dev"])):
         wanted += [each for name in inside.split(",") for each in extras[name]]
     names = {name_of(each) for each in wanted} - {"hmc-crowd"}
@@ -66,6 +71,6 @@ def test_what_is_installed_by_default_is_pinned() -> None:
 
 def test_ci_runs_checks_and_tests() -> None:
     lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
-    assert {"make check", "make test"} <= set(lines)
+    assert {"make check", "make test", "make test-text"} <= set(lines)
     assert "set -euo pipefail" in lines
     assert "export HMC_CROWD_REQUIRE_BROWSER=1" in lines

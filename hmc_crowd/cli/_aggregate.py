@@ -1,0 +1,198 @@
+"""The command aggregate: several answers -> one label, of a campaign or of a file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hmc_crowd.cli._aggregate_file import FileRequest, aggregate_file, report_file
+from hmc_crowd.cli._app import (
+    DEFAULT_DATABASE,
+    OUTPUT,
+    RESULT,
+    AsJson,
+    AspectName,
+    CampaignName,
+    Database,
+    OutFile,
+    Overwrite,
+    app,
+    open_campaign,
+)
+from hmc_crowd.cli._arguments import names, require_free
+from hmc_crowd.cli._show import emit_json, notes, progress_bar, say, table
+from hmc_crowd.errors import InputError
+
+_ALONE, _ENGINE = "With a file of answers", "Large jobs"
+
+
+@app.command(rich_help_panel=RESULT)
+def aggregate(
+    answers: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[ANSWERS]",
+            help="A file of answers: task, worker, label; or of an MTurk batch. Default: the campaign's.",
+        ),
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            metavar="METHOD",
+            help="dawid-skene, majority, weighted, wawa, one-coin, glad, mace, ibcc, ebcc, bwa; choose picks one by "
+            "gold; of files also numeric, and crowdkit:NAME for texts, rankings, sets and masks.",
+        ),
+    ] = "dawid_skene",
+    gold: Annotated[
+        Path | None,
+        typer.Option("--gold", metavar="FILE", help="Known labels: item, label.", rich_help_panel=_ALONE),
+    ] = None,
+    labels: Annotated[
+        str,
+        typer.Option(
+            "--labels",
+            metavar="A,B",
+            help="All labels there are, in order; with numeric, the steps of the scale.",
+            rich_help_panel=_ALONE,
+        ),
+    ] = "",
+    repeats: Annotated[
+        str | None,
+        typer.Option(
+            "--repeats",
+            metavar="RULE",
+            help="Several answers of a worker to an item: latest (default), all, refuse.",
+            rich_help_panel=_ALONE,
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report", metavar="FILE", help="A page on workers and confidence (.html).", rich_help_panel=_ALONE
+        ),
+    ] = None,
+    history: Annotated[
+        str | None,
+        typer.Option(
+            "--history",
+            metavar="FILE|CAMPAIGN",
+            help="What is known of the workers: a file worker, label, truth, count; of a campaign: another one.",
+        ),
+    ] = None,
+    strata: Annotated[
+        str | None,
+        typer.Option(
+            "--strata",
+            metavar="COLUMN",
+            help="Labels and workers may differ by this column of the file; a campaign knows route.",
+        ),
+    ] = None,
+    update: Annotated[
+        bool, typer.Option("--update", help="A campaign: label what has new answers, as the workers were known.")
+    ] = False,
+    engine: Annotated[
+        str | None,
+        typer.Option("--engine", metavar="NAME", help="numpy, numba or dask (dawid-skene).", rich_help_panel=_ENGINE),
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Of the Dask cluster; ANSWERS may be a folder of Parquet.",
+            rich_help_panel=_ENGINE,
+        ),
+    ] = None,
+    workers: Annotated[
+        Path | None,
+        typer.Option("--workers", metavar="FILE", help="Write the table of workers here.", rich_help_panel=OUTPUT),
+    ] = None,
+    out: OutFile = None,
+    overwrite: Overwrite = False,
+    aspect: AspectName = None,
+    db: Database = DEFAULT_DATABASE,
+    campaign: CampaignName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Turn several answers into one label; --out FILE writes one label for every item, people's or the machine's."""
+    for file, name in ((out, "--out"), (workers, "--workers")):
+        require_free(file, overwrite=overwrite, name=name)
+    if answers is not None:
+        if update:
+            raise InputError("--update goes with a campaign; leave it out, or leave ANSWERS out")
+        past = None if history is None else Path(history)
+        request = FileRequest(answers, method, gold, names(labels), past, strata, repeats, engine, scheduler, aspect)
+        _of_file(request, out, workers, report, overwrite=overwrite, as_json=as_json)
+        return
+    _require_no_file_options(gold=gold, labels=labels or None, repeats=repeats, report=report)
+    with open_campaign(db, campaign) as opened, progress_bar() as progress:
+        progress("aggregating", 0, 0)
+        result = opened.aggregate(
+            method=method,
+            strata=strata,
+            history=history,
+            engine=engine,
+            client=scheduler,
+            update=update,
+            progress=progress,
+        )
+        written = None if out is None else opened.labels(out, aspect=aspect, overwrite=overwrite)
+    if workers is not None:
+        _write(result.workers, workers, overwrite=overwrite)
+    if as_json:
+        shown = {"labels": len(result.labels), "answers": result.answers, "tied": result.tied, "method": result.method}
+        emit_json({**shown, "notes": result.notes, "workers": result.workers, "out": written})
+        return
+    say(str(result))
+    notes(list(dict.fromkeys(result.notes)))
+    if written is not None:
+        say(f"one label for every item: {written}")
+
+
+def _require_no_file_options(**given: object) -> None:
+    for name, value in given.items():
+        if value is not None:
+            more = "; add a campaign's gold with `hmc-crowd items --gold FILE`" if name == "gold" else ""
+            raise InputError(f"--{name} goes with a file of answers{more or '; leave it out, or name the file'}")
+
+
+def _of_file(
+    request: FileRequest,
+    out: Path | None,
+    workers: Path | None,
+    report: Path | None,
+    *,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    if report is not None and report.suffix.lower() != ".html":
+        raise InputError(f"--report is {str(report)!r}; give a file that ends in .html")
+    with progress_bar() as progress:
+        progress("aggregating", 0, 0)
+        result = aggregate_file(request, progress)
+        page = None if report is None else report_file(result, request, report)
+    written = None if out is None else _write(result.frame, out, overwrite=overwrite)
+    if workers is not None:
+        _write(result.workers, workers, overwrite=overwrite)
+    if as_json:
+        emit_json(result)
+        return
+    say(f"{len(result.frame):,} labels from {result.counts.used:,} answers by {result.method}")
+    left_out = result.counts.rows - result.counts.used
+    if left_out or result.counts.gold != result.counts.gold_used:
+        say(str(result.counts))
+    notes(result.cautions, kind="caution")
+    if written is None:
+        table(result.frame)
+    else:
+        say(f"labels: {written}")
+    for what, file in (("workers", workers), ("report", page)):
+        if file is not None:
+            say(f"{what}: {file}")
+
+
+def _write(frame: object, path: Path, *, overwrite: bool) -> Path:
+    from hmc_crowd.io import write_frame
+
+    return write_frame(frame, path, overwrite=overwrite)  # type: ignore[arg-type]  # because pandas loads late

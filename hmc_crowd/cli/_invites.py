@@ -1,0 +1,65 @@
+"""Commands for people of one's own: invites."""
+
+from typing import Annotated, Any
+
+import typer
+
+from hmc_crowd.cli._app import PEOPLE, AsJson, Workplace, app, connect
+from hmc_crowd.cli._show import emit_json, notes, say, table
+from hmc_crowd.cli._wording import HelpfulGroup
+
+invites_app = typer.Typer(cls=HelpfulGroup, help="Links for people of your own, who work on the task pages.")
+app.add_typer(invites_app, name="invites", rich_help_panel=PEOPLE)
+
+PublicUrl = Annotated[str, typer.Option("--public-url", metavar="URL", help="Where the workplace is served.")]
+_SERVED = "http://127.0.0.1:8000"
+
+
+@invites_app.command("issue")
+def invites_issue(
+    worker: Annotated[str, typer.Argument(metavar="WORKER", help="Under which name the work is kept.")],
+    days: Annotated[float, typer.Option("--days", metavar="N", help="How long the link works.")] = 30.0,
+    label: Annotated[str, typer.Option("--label", metavar="TEXT", help="For your own list.")] = "",
+    public_url: PublicUrl = _SERVED,
+    workplace: Workplace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Invite a worker and print the link; whoever has it works under that name."""
+    with connect("local", workplace) as place:
+        invite = place.invites().issue(worker, lifetime_s=days * 24 * 3600, label=label)
+    if as_json:
+        emit_json({"invite_id": invite.invite_id, "link": invite.url(public_url)})
+        return
+    typer.echo(invite.url(public_url))
+    notes([f"it works until {invite.expires_at:%Y-%m-%d %H:%M} UTC; hmc-crowd invites revoke {invite.invite_id}"])
+
+
+@invites_app.command("list")
+def invites_list(public_url: PublicUrl = _SERVED, workplace: Workplace = None, as_json: AsJson = False) -> None:
+    """List the invitations, oldest first; with --json their links too."""
+    import pandas as pd
+
+    columns = ["invite_id", "worker", "label", "expires_at", "revoked_at"]
+    with connect("local", workplace) as place:
+        found: list[Any] = place.invites().all()
+    rows = [{**{name: getattr(each, name) for name in columns}, "link": each.url(public_url)} for each in found]
+    frame = pd.DataFrame(rows, columns=[*columns, "link"])
+    if as_json:
+        emit_json(frame)
+    else:
+        table(frame.drop(columns="link"))
+
+
+@invites_app.command("revoke")
+def invites_revoke(
+    invite: Annotated[str, typer.Argument(metavar="ID", help="The invitation's id, as in the list.")],
+    workplace: Workplace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take an invitation back: its link, and the pages of the work behind it, are closed at once."""
+    with connect("local", workplace) as place:
+        place.invites().revoke(invite)
+    if as_json:
+        emit_json({"revoked": invite})
+    else:
+        say(f"revoked: {invite}")

@@ -1,0 +1,209 @@
+"""Commands of the workplace's owner: serve, layouts, keys."""
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hmc_crowd.cli._app import DEFAULT_DATABASE, PEOPLE, AsJson, Database, Overwrite, Workplace, app, connect
+from hmc_crowd.cli._show import emit_json, facts, notes, say, table
+from hmc_crowd.cli._wording import HelpfulGroup
+from hmc_crowd.errors import InputError
+
+_LARGEST = 1_000_000
+
+
+@app.command(rich_help_panel=PEOPLE)
+def serve(
+    host: Annotated[str, typer.Option("--host", metavar="HOST", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65_535, metavar="N", help="Port to listen on; 0 takes a free one.")
+    ] = 8000,
+    public_url: Annotated[
+        str | None,
+        typer.Option(
+            "--public-url", metavar="URL", help="The https address that people's browsers use, where a proxy is before."
+        ),
+    ] = None,
+    study: Annotated[
+        Path | None,
+        typer.Option("--study", metavar="FILE", help="What workers read and pass before the work (TOML)."),
+    ] = None,
+    workplace: Workplace = None,
+    db: Database = DEFAULT_DATABASE,
+    as_json: AsJson = False,
+) -> None:
+    """Serve the workplace: task pages, the MTurk API, and Prolific's arrivals where its token is set."""
+    from contextlib import ExitStack
+
+    from hmc_crowd._base.clock import SystemClock
+    from hmc_crowd._base.serving import ServeSettings, load_mounts, make_app
+    from hmc_crowd.cli._serving import bind, public_address, run
+    from hmc_crowd.platform import find_platform
+
+    public_address(host, port, public_url)
+    with ExitStack() as stack:
+        listening = stack.enter_context(bind(host, port))
+        address = public_address(host, listening.getsockname()[1], public_url)
+        place: Any = find_platform("local", workplace, pages=address)
+        stack.callback(place.close)
+        settings = ServeSettings(
+            place,
+            address,
+            SystemClock(),
+            database=db,
+            environment=os.environ,
+            study=None if study is None else str(study),
+        )
+        mounts = load_mounts(settings)
+        for each in mounts:
+            stack.callback(each.close or (lambda: None))
+        shown = [(what, address + path) for each in mounts for what, path in each.shown]
+        where = place.account().endpoint
+        is_interrupted = run(make_app(mounts), listening, started=lambda: _started(shown, where, as_json=as_json))
+    if is_interrupted:
+        raise typer.Exit(130)
+
+
+def _started(shown: list[tuple[str, str]], where: str, *, as_json: bool) -> None:
+    """Say that requests are answered: one line for programs, the addresses for people."""
+    import json
+    import sys
+
+    if as_json:
+        said = {"serving": [{"what": what, "url": url} for what, url in shown], "workplace": where, "pid": os.getpid()}
+        typer.echo(json.dumps(said))
+    else:
+        facts(f"serving {where}; Ctrl-C stops it", [(what, url) for what, url in shown])
+    sys.stdout.flush()
+
+
+layouts_app = typer.Typer(cls=HelpfulGroup, help="HITLayouts for scripts that use the MTurk API.")
+app.add_typer(layouts_app, name="layouts", rich_help_panel=PEOPLE)
+keys_app = typer.Typer(cls=HelpfulGroup, help="Keys that scripts sign their calls of the MTurk API with.")
+app.add_typer(keys_app, name="keys", rich_help_panel=PEOPLE)
+
+
+@layouts_app.command("add")
+def layouts_add(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An HTML page with ${parameters}.")],
+    name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="Its name; the file's by default.")] = None,
+    workplace: Workplace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Keep a page as a HITLayout and print the HITLayoutId under which scripts use it."""
+    try:
+        html = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror or error}; give an HTML file") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{file} is no UTF-8 text; save it as UTF-8") from None
+    if len(html) > _LARGEST:
+        raise InputError(f"{file} has {len(html):,} characters; a layout may have {_LARGEST:,}")
+    with connect("local", workplace) as place:
+        layout_id = place.front_door().add_layout(html, name=name or file.stem)
+    if as_json:
+        emit_json({"layout_id": layout_id})
+    else:
+        say(f"HITLayoutId: {layout_id}")
+
+
+@layouts_app.command("list")
+def layouts_list(workplace: Workplace = None, as_json: AsJson = False) -> None:
+    """List the layouts, oldest first."""
+    with connect("local", workplace) as place:
+        _list(place.front_door().layouts(), ["layout_id", "name", "created_at", "n_bytes"], as_json=as_json)
+
+
+@keys_app.command("issue")
+def keys_issue(
+    label: Annotated[str, typer.Option("--label", metavar="TEXT", help="What the key is for.")] = "",
+    account: Annotated[
+        str, typer.Option("--account", metavar="NAME", help="Whose HITs and money it reaches; made if new.")
+    ] = "main",
+    workplace: Workplace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Issue a key; its secret is printed now and never again."""
+    with connect("local", workplace) as place:
+        key = place.front_door().issue_key(account, label=label)
+    shown = {"AWS_ACCESS_KEY_ID": key.access_key_id, "AWS_SECRET_ACCESS_KEY": key.secret_access_key}
+    if as_json:
+        emit_json(shown)
+        return
+    for name, value in shown.items():
+        typer.echo(f"{name}={value}")
+    notes(["the secret is shown this once; whoever has it acts as the requester"])
+
+
+@keys_app.command("list")
+def keys_list(workplace: Workplace = None, as_json: AsJson = False) -> None:
+    """List the keys that were issued, without their secrets."""
+    with connect("local", workplace) as place:
+        columns = ["access_key_id", "account", "label", "created_at", "revoked_at"]
+        _list(place.front_door().keys(), columns, as_json=as_json)
+
+
+@keys_app.command("revoke")
+def keys_revoke(
+    key: Annotated[str, typer.Argument(metavar="ID", help="The key's id, as in the list.")],
+    workplace: Workplace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take a key back: what it signs from now on is refused."""
+    with connect("local", workplace) as place:
+        place.front_door().revoke_key(key)
+    if as_json:
+        emit_json({"revoked": key})
+    else:
+        say(f"revoked: {key}")
+
+
+@keys_app.command("worker")
+def keys_worker(
+    worker: Annotated[str, typer.Argument(metavar="WORKER", help="An A, then capital letters and digits.")],
+    public_url: Annotated[
+        str, typer.Option("--public-url", metavar="URL", help="Where the workplace is served.")
+    ] = "http://127.0.0.1:8000",
+    workplace: Workplace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print the link by which a worker finds the HITs of the MTurk API; whoever has it works under that id."""
+    with connect("local", workplace) as place:
+        key = place.front_door().worker_key(worker)
+    link = f"{public_url.rstrip('/')}/mturk/hits?workerId={worker}&key={key}"
+    if as_json:
+        emit_json({"link": link})
+    else:
+        typer.echo(link)
+
+
+@app.command("batch-results", rich_help_panel=PEOPLE)
+def batch_results(
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The CSV file.")],
+    account: Annotated[
+        str, typer.Option("--account", metavar="NAME", help="Whose HITs: the account of the key that made them.")
+    ] = "main",
+    hit_type: Annotated[str | None, typer.Option("--hit-type", metavar="ID", help="Only HITs of this type.")] = None,
+    overwrite: Overwrite = False,
+    workplace: Workplace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write what was handed in through the MTurk API, in the columns of MTurk's batch file."""
+    with connect("local", workplace) as place:
+        written = place.front_door().write_batch_file(out, account=account, hit_type_id=hit_type, overwrite=overwrite)
+    if as_json:
+        emit_json({"submissions": written, "out": out})
+    else:
+        say(f"{written:,} submissions: {out}")
+
+
+def _list(records: list[Any], columns: list[str], *, as_json: bool) -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame([{name: getattr(each, name) for name in columns} for each in records], columns=columns)
+    if as_json:
+        emit_json(frame)
+    else:
+        table(frame)

@@ -1,0 +1,46 @@
+"""`hmc-crowd invites`: a link is issued, listed, opens the pages, and is taken back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from hmc_crowd.cli import main
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any]:
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, "--json"])
+    shown = capsys.readouterr().out
+    return int(ended.value.code or 0), json.loads(shown) if shown.strip() else None
+
+
+def test_an_invitation_opens_the_pages_until_it_is_taken_back(tmp_path, capsys) -> None:
+    from hmc_crowd_local import connect
+    from hmc_crowd_local.pages import PagesSettings, make_pages_app
+    from starlette.testclient import TestClient
+
+    place = ("--workplace", str(tmp_path / "w.db"))
+    url = ("--public-url", "https://work.example.org/")
+    code, issued = run(capsys, "invites", "issue", "ann", "--label", "Ann Example", *url, *place)
+    assert code == 0
+    assert issued["link"].startswith("https://work.example.org/work/i/")
+    _, listed = run(capsys, "invites", "list", *url, *place)
+    assert [(each["worker"], each["label"], each["link"]) for each in listed] == [
+        ("ann", "Ann Example", issued["link"])
+    ]
+    with connect(str(tmp_path / "w.db")) as local:
+        client = TestClient(make_pages_app(local, secret=local.secret("pages"), settings=PagesSettings()))
+        path = issued["link"].removeprefix("https://work.example.org/work")
+        assert client.get(path).status_code == 200
+        assert run(capsys, "invites", "revoke", issued["invite_id"], *place)[0] == 0
+        assert client.get(path).status_code == 404
+
+
+def test_an_unknown_invitation_is_one_sentence(tmp_path, capsys) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["invites", "revoke", "nobody", "--workplace", str(tmp_path / "w.db")])
+    assert ended.value.code == 2
+    assert "invitation 'nobody' is unknown here" in capsys.readouterr().err
