@@ -35,10 +35,18 @@ from hmc_crowd.confidence import (
     risk_chart,
 )
 from hmc_crowd.effort import prior_effort
-from hmc_crowd.report import Axis, Document, Section, Series, Table, line_chart, write_document
+from hmc_crowd.report import Axis, Column, Document, Section, Series, Table, line_chart, write_document
 from hmc_crowd.routing import sweep
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5)
+PERCENT = {
+    "accuracy": "Accuracy",
+    "low": "From",
+    "high": "To",
+    "difference": "Difference",
+    "difference_low": "From",
+    "difference_high": "To",
+}
 TRADE_OFFS = [*np.linspace(0, 2, 81), *np.linspace(2.25, 10, 32)]
 
 
@@ -142,15 +150,23 @@ def main() -> None:
         y=Axis("Accuracy (%)", percent=True),
     )
     measures = Table(key="measures", title="Measures", frame=pd.concat(each.to_frame() for each in reports), merged=1)
-    shares = Table(key="equal_share", title="At equal human share", frame=equal, merged=1)
+    shares = Table(
+        key="equal_share",
+        title="At equal human share",
+        note="Differences are to the first confidence, in percentage points, on the same tweets.",
+        frame=equal,
+        columns={name: Column(title, "percent", 2) for name, title in PERCENT.items()},
+        merged=1,
+    )
     sections = [
+        Section(key="routing", title="Routing", tables=[shares], charts=[chart]),
         Section(
             key="quality", title="Quality", tables=[measures], charts=[calibration_chart(reports), risk_chart(reports)]
         ),
-        Section(key="routing", title="Routing", tables=[shares], charts=[chart]),
     ]
     now = pd.Timestamp.now("UTC").to_pydatetime()
-    document = Document(title="Offensive tweets: who must judge?", subtitle=encoder, created_at=now, sections=sections)
+    subtitle = f"{encoder} and a logistic head: {right.mean():.1%} of {len(test):,} tweets right without people"
+    document = Document(title="Offensive tweets: who must judge?", subtitle=subtitle, created_at=now, sections=sections)
     print("page written to", write_document(document, asked.out / "report.html").html)
 
 

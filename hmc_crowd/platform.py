@@ -424,6 +424,8 @@ class Recruitment:
         Most submissions of one worker: not more than there are different HITs.
     is_sensitive : bool, default False
         Whether an item is flagged as sensitive: then workers must be warned before.
+    content_warning : str
+        What they are warned of, where the description says it.
     """
 
     key: str
@@ -436,9 +438,18 @@ class Recruitment:
     time_limit_s: int = 3600
     per_worker: int = 1
     is_sensitive: bool = False
+    content_warning: str = ""
 
     @classmethod
-    def for_hits(cls, key: str, hits: Sequence[Hit], *, expected_s: float, is_sensitive: bool = False) -> Recruitment:
+    def for_hits(
+        cls,
+        key: str,
+        hits: Sequence[Hit],
+        *,
+        expected_s: float,
+        is_sensitive: bool = False,
+        content_warning: str = "",
+    ) -> Recruitment:
         """Ask for people for these HITs: a place for every submission wanted, each worker at most once per HIT.
 
         Raises
@@ -470,6 +481,7 @@ class Recruitment:
             time_limit_s=max(hit.time_limit_s for hit in hits),
             per_worker=len(hits),
             is_sensitive=is_sensitive,
+            content_warning=content_warning,
         )
 
 

@@ -41,8 +41,9 @@ class Bonuses(Steps):
             workers = _workers(connection, order)
         for row in order.rows:
             if workers.get(row.submission_id) != row.worker:
+                # The worker's id stays out of what is stored and shown.
                 raise PlatformError(
-                    f"submission {row.submission_id!r} is not that of worker {row.worker!r} here; check the id and the "
+                    f"submission {row.submission_id!r} is not that of the worker who is meant; check the id and the "
                     "database address"
                 )
         return {"rows": len(order.rows)}

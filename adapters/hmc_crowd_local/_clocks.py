@@ -1,6 +1,6 @@
-"""The three clocks of a submission, stopped when it is handed in.
+"""The three clocks of a submission, stopped when it is handed in, given back or out of time.
 
-The platform's clock is accept to submit and is read from the record; page time runs from first render to submit, both
+The platform's clock is accept to end and is read from the record; page time runs from first render to end, both
 on our server; active time comes from the page's events, together with the times at which each question was shown and
 answered.
 """
@@ -13,6 +13,7 @@ from hmc_crowd_local._timing import PageEvent, active_seconds, clocks_disagree, 
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime
 
     from hmc_crowd_local._records import AnswerRecord, HitRecord, SubmissionRecord
 
@@ -20,20 +21,22 @@ __all__ = ["stop_clocks"]
 
 
 def stop_clocks(
-    record: SubmissionRecord, hit: HitRecord, answers: Iterable[AnswerRecord], events: Iterable[PageEvent]
+    record: SubmissionRecord,
+    hit: HitRecord,
+    answers: Iterable[AnswerRecord],
+    events: Iterable[PageEvent],
+    *,
+    at: datetime,
 ) -> None:
-    """Fill page time, active time and their quality into a record that has just got its ``submitted_at``."""
-    end = record.submitted_at
-    if end is None:
-        return
+    """Fill page time, active time and their quality into a record whose work has just ended, handed in or not."""
     if record.rendered_at is not None:
-        record.page_elapsed_s = (end - record.rendered_at).total_seconds()
+        record.page_elapsed_s = (at - record.rendered_at).total_seconds()
     seen = [*events, *_answer_events(answers)]
     was_cut = False
     if seen:
         record.active_s, was_cut = active_seconds(seen, hit.allowances_s())
     record.time_quality = time_quality(
-        platform_s=(end - record.accepted_at).total_seconds(),
+        platform_s=(at - record.accepted_at).total_seconds(),
         page_s=record.page_elapsed_s,
         active_s=record.active_s,
         was_cut=was_cut,

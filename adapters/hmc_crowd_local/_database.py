@@ -54,7 +54,9 @@ class Database:
     def __init__(self, url: sa.URL) -> None:
         self.url = url
         self.is_sqlite = url.get_backend_name() == "sqlite"
-        self._engine = sa.create_engine(url)
+        # A server answers about a dozen requests at a time; a connection opened for each beyond the pool costs more
+        # than the work on it.
+        self._engine = sa.create_engine(url, pool_size=15, max_overflow=15)
         if self.is_sqlite:
             sa.event.listen(self._engine, "connect", _prepare_sqlite)
             sa.event.listen(self._engine, "begin", _begin_sqlite)

@@ -247,7 +247,7 @@ class Desk:
         record.state, record.submitted_at = state, at
         record.ended_at = record.ended_at or at
         answers = () if expects_events else self.answers[submission_id].values()
-        stop_clocks(record, self.hits[record.hit_id], answers, self.events[submission_id])
+        stop_clocks(record, self.hits[record.hit_id], answers, self.events[submission_id], at=at)
         self._touch(record)
         return record
 
@@ -318,6 +318,9 @@ class Desk:
 
     def _end(self, record: SubmissionRecord, state: SubmissionState, at: datetime) -> None:
         record.state, record.ended_at = state, at
+        # How long people worked who were not done in the end is a lower bound for how long the work takes.
+        name = record.submission_id
+        stop_clocks(record, self.hits[record.hit_id], self.answers[name].values(), self.events[name], at=at)
         if state in FREE:
             record.place = None
         self._touch(record)

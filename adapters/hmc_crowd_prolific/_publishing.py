@@ -42,10 +42,11 @@ def draft_for(order: Recruitment, settings: StudySettings, content: str) -> Stud
     if settings.project is None or settings.study_url is None:
         missing = "project" if settings.project is None else "study_url"
         raise InputError(f"publishing on Prolific needs {missing}; set HMC_CROWD_PROLIFIC_{missing.upper()} or pass it")
-    if order.is_sensitive and not settings.content_warnings:
+    warnings = settings.content_warnings or (("sensitive",) if order.content_warning else ())
+    if order.is_sensitive and not warnings:
         raise InputError(
             f"{order.key!r} holds items flagged as sensitive; set content_warnings to ('sensitive',) or ('explicit',), "
-            "so that participants are warned before"
+            "or publish with content_warning=, so that participants are warned before"
         )
     minutes = minutes_of(order.expected_s)
     check_hourly_pay(order.pay_minor, minutes, order.currency, least_minor=settings.minimum_hourly_minor)
@@ -66,8 +67,8 @@ def draft_for(order: Recruitment, settings: StudySettings, content: str) -> Stud
         devices=settings.devices,
         labels=settings.labels,
         filters=settings.filters,
-        content_warnings=settings.content_warnings,
-        content_warning_details=settings.content_warning_details,
+        content_warnings=warnings,
+        content_warning_details=settings.content_warning_details or order.content_warning,
     )
 
 

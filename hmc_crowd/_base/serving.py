@@ -79,12 +79,15 @@ class Mount:
         What is there, and its path, for the list that is printed at the start.
     close : callable, optional
         Called when the server stops.
+    also : sequence of str
+        Single addresses outside ``path`` that the application answers too, for example ``"/healthz"``.
     """
 
     path: str
     app: Any
     shown: Sequence[tuple[str, str]] = ()
     close: Callable[[], None] | None = None
+    also: Sequence[str] = ()
 
 
 def load_mounts(settings: ServeSettings) -> list[Mount]:
@@ -104,4 +107,6 @@ def make_app(mounts: Iterable[Mount]) -> Any:
     """
     applications = require("starlette.applications", extra="web", purpose="hmc-crowd serve")
     routing = require("starlette.routing", extra="web", purpose="hmc-crowd serve")
-    return applications.Starlette(routes=[routing.Mount(each.path, app=each.app) for each in mounts])
+    known = list(mounts)
+    single = [routing.Route(path, endpoint=each.app) for each in known for path in each.also]
+    return applications.Starlette(routes=single + [routing.Mount(each.path, app=each.app) for each in known])

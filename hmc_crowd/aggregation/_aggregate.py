@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from hmc_crowd.aggregation._choose import ALL_METHODS, Choice, choose
+from hmc_crowd.aggregation._choose_core import LEAST_GOLD
 from hmc_crowd.aggregation._counts import AnswerCounts
 from hmc_crowd.aggregation._crowdkit import aggregate_with_crowdkit
 from hmc_crowd.aggregation._dask import DaskEngine
@@ -39,6 +40,7 @@ def aggregate(
     labels: Iterable[Any] | None = None,
     history: Any = None,
     strata: Any = None,
+    weights: Any = None,
     repeats: Repeats | None = None,
     engine: EngineName | Engine | None = None,
     client: Any = None,
@@ -65,6 +67,8 @@ def aggregate(
         Past counts ``worker, label, truth, count`` of known workers, for methods that learn about workers.
     strata : str, Series or mapping, optional
         Stratum of each task, or the column that holds it, see `DawidSkene`.
+    weights : str or array of float, optional
+        Weight of each answer, at least 0: a column of ``answers``, or one number a row; for methods of labels.
     repeats : {"latest", "all", "refuse"}, optional
         What to do with several answers of one worker to one task; for methods by name.
     engine : {"auto", "numpy", "numba", "dask"} or Engine, optional
@@ -98,7 +102,7 @@ def aggregate(
     >>> result.counts.missing_label
     1
     """
-    given = {"history": history, "strata": strata}
+    given = {"history": history, "strata": strata, "weights": weights}
     more = {name: value for name, value in given.items() if value is not None}
     if not isinstance(method, str):
         if isinstance(method, type) or not hasattr(method, "fit"):
@@ -199,10 +203,13 @@ def _of_choice(answers: pd.DataFrame, gold: Any, labels: Any, kept: dict[str, An
     frame = plain.frame.assign(label=choice.labels.to_numpy(), confidence=values.max(axis=1))
     frame["tied"] = (values == values.max(axis=1, keepdims=True)).sum(axis=1) > 1
     frame[[f"p_{label}" for label in choice.probabilities.columns]] = values
+    few = f"Gold is too little to choose a method by ({choice.n_gold} answered items, fewer than {LEAST_GOLD})."
+    enough = choice.n_gold >= LEAST_GOLD
     return replace(
         plain,
         frame=frame,
-        method=f"{plain.method}, chosen by gold",
+        method=f"{plain.method}, {'chosen by gold' if enough else 'the default'}",
+        cautions=plain.cautions if enough else (few, *plain.cautions),
         assumptions=(f"Chosen: {choice}", *choice.assumptions, *plain.assumptions),
         counts=replace(plain.counts, gold=choice.n_gold + choice.n_gold_unused, gold_used=choice.n_gold),
     )

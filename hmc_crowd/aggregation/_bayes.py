@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hmc_crowd.aggregation._codes import CodedAnswers, Repeats
+    from hmc_crowd.aggregation._em import Progress
     from hmc_crowd.aggregation._ties import TieRule
     from hmc_crowd.aggregation._votes import Votes
 
@@ -80,14 +81,14 @@ class IBCC(VoteAggregator):
     def _starts(self, votes: Votes) -> list[NDArray[np.float64]]:
         return [votes.shares()[:, :, None]]
 
-    def _learn(self, votes: Votes, coded: CodedAnswers) -> Learnt:
+    def _learn(self, votes: Votes, coded: CodedAnswers, progress: Progress | None) -> Learnt:
         k = votes.n_labels
         name = type(self).__name__
         require_room(name, cells=votes.n_workers * k * k, shape=f"{votes.n_workers:,} workers x {k:,} x {k:,} labels")
         best: BccFit | None = None
         for start in self._starts(votes):
             # Past tasks take part as tasks of known truth that do not count in the label shares: give them as counts.
-            fit = self._one(votes, start)
+            fit = self._one(votes, start, progress)
             if best is None or fit.history[-1] > best.history[-1] + 1e-6 * votes.n_real:
                 best = fit
         if best is None:  # cannot be: there is always one start
@@ -98,9 +99,17 @@ class IBCC(VoteAggregator):
         posterior = np.concatenate((best.posterior, np.eye(k)[votes.gold[votes.n_real :]]))
         return Learnt(posterior, best.history, best.converged)
 
-    def _one(self, votes: Votes, start: NDArray[np.float64]) -> BccFit:
+    def _one(self, votes: Votes, start: NDArray[np.float64], progress: Progress | None) -> BccFit:
         real, past = split_past(votes)
-        return bcc(real, start[: votes.n_real], prior=self.prior, past=past, n_iter=self.n_iter, tol=self.tol)
+        return bcc(
+            real,
+            start[: votes.n_real],
+            prior=self.prior,
+            past=past,
+            n_iter=self.n_iter,
+            tol=self.tol,
+            progress=progress,
+        )
 
     def _publish_skills(self, coded: CodedAnswers, votes: Votes, posterior: NDArray[np.float64]) -> None:
         super()._publish_skills(coded, votes, posterior)
@@ -221,8 +230,8 @@ class BWA(VoteAggregator):
         self.strength = require_positive(strength, name="strength", above=True)
         self.pull = require_positive(pull, name="pull", above=True)
 
-    def _learn(self, votes: Votes, coded: CodedAnswers) -> Learnt:
-        fit = bwa(votes, strength=self.strength, pull=self.pull, n_iter=self.n_iter, tol=self.tol)
+    def _learn(self, votes: Votes, coded: CodedAnswers, progress: Progress | None) -> Learnt:
+        fit = bwa(votes, strength=self.strength, pull=self.pull, n_iter=self.n_iter, tol=self.tol, progress=progress)
         self.precisions_ = pd.Series(fit.precision, index=coded.workers.rename("worker"), name="precision")
         return Learnt(fit.position, fit.history, fit.converged)
 

@@ -20,6 +20,7 @@ from hmc_crowd.aggregation._votes import settle
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hmc_crowd.aggregation._em import Progress
     from hmc_crowd.aggregation._votes import Votes
 
 __all__ = ["BccFit", "BccPrior", "bcc"]
@@ -78,6 +79,7 @@ def bcc(
     past: NDArray[np.float64] | None,
     n_iter: int,
     tol: float,
+    progress: Progress | None = None,
 ) -> BccFit:
     """Iterate from ``start`` (n_tasks, K, n_subtypes), the first guess at labels and subtypes; adds up to 1 per task.
 
@@ -114,6 +116,8 @@ def bcc(
         bound -= _divergence(counts, base, 1) + _divergence(classes, class_prior, 0)
         bound -= _divergence(types, type_prior, 1) if m > 1 else 0.0
         history.append(bound)
+        if progress is not None:
+            progress("iterations", len(history), n_iter)
         converged = len(history) > 1 and history[-1] - history[-2] <= tol * votes.n_real
         if converged or len(history) >= n_iter:
             share = types / types.sum(axis=1, keepdims=True)

@@ -18,6 +18,7 @@ from hmc_crowd.aggregation._votes import settle
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hmc_crowd.aggregation._em import Progress
     from hmc_crowd.aggregation._votes import Votes
 
 __all__ = ["BwaFit", "bwa"]
@@ -33,7 +34,9 @@ class BwaFit:
     converged: bool
 
 
-def bwa(votes: Votes, *, strength: float, pull: float, n_iter: int, tol: float) -> BwaFit:
+def bwa(
+    votes: Votes, *, strength: float, pull: float, n_iter: int, tol: float, progress: Progress | None = None
+) -> BwaFit:
     """Iterate from the shares of the votes.
 
     ``strength`` is how many answers the prior of a precision is worth, ``pull`` the precision of positions around their
@@ -61,6 +64,8 @@ def bwa(votes: Votes, *, strength: float, pull: float, n_iter: int, tol: float) 
         objective -= np.sum(precision * (squared + strength * spread)) / 2
         objective -= pull / 2 * np.sum((z[: votes.n_real] - mean) ** 2)
         history.append(float(objective))
+        if progress is not None:
+            progress("iterations", len(history), n_iter)
         converged = len(history) > 1 and history[-1] - history[-2] <= tol * votes.n_real
         if converged or len(history) >= n_iter:
             return BwaFit(z, precision, tuple(history), converged)

@@ -23,7 +23,7 @@ import pandas as pd
 
 from hmc_crowd._base.checks import float_vector
 from hmc_crowd.aggregation._calibrate_core import Map, calibration_error, fit_map, sampling_band
-from hmc_crowd.aggregation._gold import gold_table
+from hmc_crowd.aggregation._gold import evidence_of, gold_table, require_gold_kind
 from hmc_crowd.aggregation._names import coded as place_in
 from hmc_crowd.errors import InputError, ModelError, StateError
 
@@ -161,6 +161,7 @@ def calibrate(model: Any, gold: Any, *, weights: ArrayLike | None = None, least_
     require_blind(model, purpose="used for calibration")
     frame = _probabilities(model)
     table = gold_table(gold)
+    require_gold_kind(table, frame.index)
     place = place_in(pd.Index(frame.index), pd.Index(table.index))
     used = place >= 0
     if int(used.sum()) < least_gold:
@@ -185,6 +186,8 @@ def calibrate(model: Any, gold: Any, *, weights: ArrayLike | None = None, least_
     weight = np.ones(len(table)) if weights is None else float_vector(weights, name="weights", low=0.0)
     if len(weight) != len(table):
         raise InputError(f"weights has {len(weight)} values but gold has {len(table)} items; give one per item")
+    if not weight[used].sum() > 0:
+        raise InputError("weights are 0 for every gold item with a posterior; give at least one a weight above 0")
     return calibration_of(frame.iloc[place[used]], truth, weight[used], unused=int((~used).sum()))
 
 
@@ -224,7 +227,7 @@ def calibration_of(
 
 def require_blind(model: Any, *, purpose: str) -> None:
     """Refuse labels that a model helped to make."""
-    if getattr(model, "evidence", None) == "with_model":
+    if evidence_of(model) == "with_model":
         raise InputError(
             f"these labels carry the evidence 'with_model' and must not be {purpose}; use the labels of people alone"
         )

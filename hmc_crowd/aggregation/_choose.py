@@ -24,7 +24,7 @@ from hmc_crowd.aggregation._calibrate_core import fit_map
 from hmc_crowd.aggregation._choose_core import LEAST_GOLD, credit, pick
 from hmc_crowd.aggregation._dawid_skene import DawidSkene
 from hmc_crowd.aggregation._glad import GLAD
-from hmc_crowd.aggregation._gold import gold_table
+from hmc_crowd.aggregation._gold import gold_table, require_gold_kind
 from hmc_crowd.aggregation._mace import MACE
 from hmc_crowd.aggregation._majority import MajorityVote
 from hmc_crowd.aggregation._names import coded as place_in
@@ -267,6 +267,7 @@ def _fit_all(
 def _places(
     table: pd.Series[Any], frame: pd.DataFrame, *, strict: bool = True
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    require_gold_kind(table, frame.index)
     place = place_in(pd.Index(frame.index), pd.Index(table.index))
     truth = place_in(pd.Index(frame.columns), pd.Index(table))
     outside = (place >= 0) & (truth < 0)

@@ -24,7 +24,7 @@ from hmc_crowd._base.checks import first_rows
 from hmc_crowd.aggregation._coding import counted, has_missing, ranked, smallest
 from hmc_crowd.aggregation._counts import AnswerCounts
 from hmc_crowd.aggregation._gold import gold_codes, gold_table
-from hmc_crowd.aggregation._names import coded, kind_of, label_index, require_columns
+from hmc_crowd.aggregation._names import coded, kind_of, label_index, require_columns, require_one_aspect
 from hmc_crowd.aggregation._repeats import REPEAT_RULES, Repeats, drop_repeats
 from hmc_crowd.errors import FrameError, InputError
 
@@ -120,7 +120,7 @@ def encode(
     if repeats not in REPEAT_RULES:
         raise InputError(f"repeats is {repeats!r}; choose one of {', '.join(map(repr, REPEAT_RULES))}")
     require_columns(answers, _COLUMNS, name="answers")
-    _require_one_aspect(answers)
+    require_one_aspect(answers)
     for column in ("task", "worker"):
         if has_missing(answers[column]):
             missing = answers[column].isna().to_numpy()
@@ -267,12 +267,3 @@ def _tasks_without_label(
     bare = pd.Index(answers.loc[~present, "task"].unique())
     only_bare: pd.Index[Any] = bare[~bare.isin(tasks)].sort_values()
     return only_bare
-
-
-def _require_one_aspect(answers: pd.DataFrame) -> None:
-    if "aspect" not in answers.columns:
-        return
-    aspects = answers["aspect"].dropna().unique()
-    if len(aspects) > 1:
-        names = ", ".join(map(repr, sorted(map(str, aspects))[:5]))
-        raise FrameError(f"answers mixes the aspects {names}; aggregate one aspect at a time")

@@ -31,6 +31,8 @@ class AnswerCounts:
         Tasks whose every row lacks a label: they get no result.
     gold, gold_used : int
         Gold items given, and those of them that have an answer; the others change nothing.
+    history, history_used : int
+        Workers of the history given, and those of them who take part; the others change nothing.
 
     Examples
     --------
@@ -48,6 +50,8 @@ class AnswerCounts:
     tasks_without_label: int = 0
     gold: int = 0
     gold_used: int = 0
+    history: int = 0
+    history_used: int = 0
 
     def to_frame(self) -> pd.DataFrame:
         """Return a frame with columns ``count, value``, one row per count."""
@@ -57,9 +61,10 @@ class AnswerCounts:
 
     def __str__(self) -> str:
         gold = f"; {self.gold_used} of {self.gold} gold items have answers" if self.gold else ""
+        past = f"; {self.history_used} of {self.history} workers of the history take part" if self.history else ""
         bare = f"; {self.tasks_without_label} tasks have no label at all" if self.tasks_without_label else ""
         return (
             f"{self.used:,} of {self.rows:,} answers used ({self.missing_label:,} without label, "
             f"{self.repeated:,} repeated): {self.tasks:,} tasks, {self.workers:,} workers, {self.labels:,} labels"
-            f"{gold}{bare}"
+            f"{gold}{past}{bare}"
         )

@@ -20,6 +20,7 @@ its faults where that can be done, refuses where not, and gives the result in ou
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from hmc_crowd._base.checks import first_rows
 from hmc_crowd._base.extras import require
 from hmc_crowd.aggregation._counts import AnswerCounts
 from hmc_crowd.aggregation._crowdkit_faults import corrected_hrrasa, corrected_noisy, our_binary_base
-from hmc_crowd.aggregation._names import require_columns
+from hmc_crowd.aggregation._names import require_columns, require_one_aspect
 from hmc_crowd.aggregation._result import AggregateResult
 from hmc_crowd.errors import FrameError, InputError
 
@@ -123,19 +124,20 @@ def aggregate_with_crowdkit(
     kit = require("crowdkit.aggregation", extra="crowdkit", purpose=f"method='crowdkit:{name}'")
     if name.endswith("bradley_terry"):
         return _comparisons(kit, answers, name, n_iter)
-    used, counts = _checked(answers)
+    used, counts, bare = _checked(answers)
     if name in {"rover", "rasa", "hrrasa"}:
         labels, note = _texts(kit, used, name, encoder, n_iter)
     elif name == "binary_relevance":
         labels, note = _sets(kit, used)
     else:
         labels, note = _masks(kit, used, name, n_iter)
-    return _result(used, labels, counts, name, note)
+    return replace(_result(used, labels, counts, name, note), items_without_label=bare)
 
 
-def _checked(answers: pd.DataFrame) -> tuple[pd.DataFrame, AnswerCounts]:
-    """Return the rows with a label, in an order that no permutation of the rows changes within a task and worker."""
+def _checked(answers: pd.DataFrame) -> tuple[pd.DataFrame, AnswerCounts, tuple[Any, ...]]:
+    """Return the rows with a label, in an order that no permutation of the rows changes, and the tasks without any."""
     require_columns(answers, ("task", "worker", "label"), name="answers")
+    require_one_aspect(answers)
     for column in ("task", "worker"):
         missing = answers[column].isna().to_numpy()
         if missing.any():
@@ -148,6 +150,8 @@ def _checked(answers: pd.DataFrame) -> tuple[pd.DataFrame, AnswerCounts]:
     if twice.any():
         raise FrameError(f"answers has a second answer of a worker to a task in {first_rows(twice)}; keep one")
     used = used.sort_values(["task", "worker"]).reset_index(drop=True)
+    tasks = pd.Index(answers["task"].unique())
+    bare = tuple(tasks[~tasks.isin(used["task"])].sort_values())
     counts = AnswerCounts(
         rows=len(answers),
         used=len(used),
@@ -156,9 +160,9 @@ def _checked(answers: pd.DataFrame) -> tuple[pd.DataFrame, AnswerCounts]:
         tasks=used["task"].nunique(),
         workers=used["worker"].nunique(),
         labels=0,
-        tasks_without_label=answers["task"].nunique() - used["task"].nunique(),
+        tasks_without_label=len(bare),
     )
-    return used, counts
+    return used, counts, bare
 
 
 def _is_missing(label: Any) -> bool:
@@ -200,6 +204,7 @@ def _comparisons(kit: Any, answers: pd.DataFrame, name: str, n_iter: int) -> Agg
     noisy = name == "noisy_bradley_terry"
     columns = ["left", "right", "label", *(["worker"] if noisy or "worker" in answers else [])]
     require_columns(answers, columns, name="answers")
+    require_one_aspect(answers)
     rows = answers.loc[answers["label"].notna(), columns]
     outside = (rows["label"] != rows["left"]) & (rows["label"] != rows["right"])
     wrong = (outside | (rows["left"] == rows["right"]) | rows[columns].isna().any(axis=1)).to_numpy(dtype=bool)

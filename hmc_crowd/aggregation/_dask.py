@@ -24,6 +24,7 @@ from hmc_crowd.aggregation._codes import CodedAnswers, encode
 from hmc_crowd.aggregation._coding import ranked
 from hmc_crowd.aggregation._em import make_blocks
 from hmc_crowd.aggregation._engine import LocalEngine
+from hmc_crowd.aggregation._names import require_one_aspect
 from hmc_crowd.aggregation._partitions import (
     added_counts,
     code_partition,
@@ -108,6 +109,7 @@ class DaskEngine:
             return coded, _DaskSession(client, blocks, kernel=self._kernel(len(coded.cell)), n_tasks=len(coded.tasks))
         frames = _frames(client, answers)
         found: list[Survey] = client.gather(client.map(survey, frames, pure=False))
+        require_one_aspect(pd.DataFrame({"aspect": [name for one in found for name in one.aspects]}))
         if _overlap(found):
             frames = _regrouped(client, frames)
         workers = joined_names([one.workers for one in found], name="answers.worker")

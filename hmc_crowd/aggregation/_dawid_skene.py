@@ -25,12 +25,12 @@ import pandas as pd
 from hmc_crowd.aggregation._base import CategoricalAggregator, require_room, worker_label_index
 from hmc_crowd.aggregation._em import EmFit, Progress, Sums, Tables, expectation_maximisation
 from hmc_crowd.aggregation._engine import Engine, EngineName, engine_of, moments_of
-from hmc_crowd.aggregation._history import WorkerHistory, past_counts
+from hmc_crowd.aggregation._history import WorkerHistory, past_counts, with_history
 from hmc_crowd.aggregation._prior import CLASS_PSEUDO, prior_counts, prior_strength
 from hmc_crowd.aggregation._skills import accuracy_of, accuracy_of_moments, spammer_score
 from hmc_crowd.aggregation._start import first_tables, tables_from
 from hmc_crowd.aggregation._strata import by_stratum, strata_of
-from hmc_crowd.aggregation._vote_base import worker_frame
+from hmc_crowd.aggregation._vote_base import require_positive, worker_frame
 from hmc_crowd.aggregation._votes import answer_weights, votes_of
 from hmc_crowd.aggregation._weighted_em import weighted_em
 from hmc_crowd.errors import InputError
@@ -178,14 +178,12 @@ class DawidSkene(CategoricalAggregator):
         super().__init__(tie=tie)
         if isinstance(n_iter, bool) or not isinstance(n_iter, int | np.integer) or n_iter < 1:
             raise InputError(f"n_iter is {n_iter!r}; give a whole number of at least 1")
-        if not 0 <= tol < np.inf:
-            raise InputError(f"tol is {tol!r}; give a number of at least 0")
-        if prior != "auto" and (isinstance(prior, str) or not 0 <= prior < np.inf):
+        if prior != "auto" and not (isinstance(prior, int | float | np.number) and 0 <= prior < np.inf):
             raise InputError(
                 f"prior is {prior!r}; give a number of answers of at least 0 (0 is maximum likelihood), or 'auto'"
             )
         self.n_iter = int(n_iter)
-        self.tol = float(tol)
+        self.tol = require_positive(tol, name="tol")
         self.prior: float | Literal["auto"] = "auto" if prior == "auto" else float(prior)
         self.repeats: Repeats = repeats
         self.engine = engine_of(engine)
@@ -235,6 +233,8 @@ class DawidSkene(CategoricalAggregator):
         ModelError
             The worker table or the posteriors would not fit in memory.
         """
+        if not isinstance(answers, pd.DataFrame) and not (weights is None and strata is None):
+            raise InputError("weights and strata need the answers in this process; give them as a pandas DataFrame")
         coded, session = self.engine.prepare(answers, gold, labels=labels, repeats=self.repeats)
         n_tasks, n_workers, k = len(coded.tasks), len(coded.workers), len(coded.labels)
         require_room("DawidSkene", cells=n_workers * k * k, shape=f"{n_workers:,} workers x {k:,} x {k:,} labels")
@@ -270,6 +270,7 @@ class DawidSkene(CategoricalAggregator):
         if strata is not None:
             fit = self._fit_strata(coded, fit, votes or votes_of(coded), strata_of(strata, answers, coded.tasks))
         self._publish(coded, fit.posterior)
+        self.counts_ = with_history(coded.counts, history, coded.workers)
         self.priors_ = pd.Series(np.exp(fit.tables.log_class), index=coded.labels.rename("label"), name="prior")
         self.loss_history_, self.n_iter_, self.converged_ = list(fit.history), len(fit.history), fit.converged
         if votes is None:
@@ -353,7 +354,7 @@ class DawidSkene(CategoricalAggregator):
         if not self.converged_:
             found.append(f"Not converged after {self.n_iter_} iterations: raise n_iter or tol.")
         median, k = float(self.workers_["n_answers"].median()), len(self.priors_)
-        if median < _FEW_ANSWERS_PER_CLASS * k:
+        if k > 1 and median < _FEW_ANSWERS_PER_CLASS * k:
             found.append(
                 f"Half of the workers gave at most {median:g} answers, few for {k} labels: compare with majority vote."
             )

@@ -17,6 +17,7 @@ from hmc_crowd.aggregation._vote_base import Learnt, VoteAggregator, require_pos
 
 if TYPE_CHECKING:
     from hmc_crowd.aggregation._codes import CodedAnswers, Repeats
+    from hmc_crowd.aggregation._em import Progress
     from hmc_crowd.aggregation._ties import TieRule
     from hmc_crowd.aggregation._votes import Votes
 
@@ -68,8 +69,8 @@ class GLAD(VoteAggregator):
         self.n_iter = require_whole(n_iter, name="n_iter")
         self.tol = require_positive(tol, name="tol")
 
-    def _learn(self, votes: Votes, coded: CodedAnswers) -> Learnt:
-        fit = glad(votes, n_iter=self.n_iter, tol=self.tol)
+    def _learn(self, votes: Votes, coded: CodedAnswers, progress: Progress | None) -> Learnt:
+        fit = glad(votes, n_iter=self.n_iter, tol=self.tol, progress=progress)
         self.alphas_ = pd.Series(fit.ability, index=coded.workers.rename("worker"), name="alpha")
         ease = np.exp(fit.log_ease[: votes.n_real])
         self.betas_ = pd.Series(ease, index=coded.tasks.rename("task"), name="beta")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from hmc_crowd.aggregation._em import Progress
     from hmc_crowd.aggregation._votes import Votes
 
 __all__ = ["GladFit", "glad", "glad_joint", "log_sigmoid", "step_ability", "step_ease"]
@@ -115,7 +116,9 @@ def step_ease(
     return _safeguarded(log_ease, step, objective)
 
 
-def glad(votes: Votes, *, n_iter: int, tol: float, learn_classes: bool = False) -> GladFit:
+def glad(
+    votes: Votes, *, n_iter: int, tol: float, learn_classes: bool = False, progress: Progress | None = None
+) -> GladFit:
     """Learn abilities and eases by EM, from ability 1 and log ease 1 (the prior means)."""
     k = votes.n_labels
     ability, log_ease = np.ones(votes.n_workers), np.ones(votes.n_tasks)
@@ -133,6 +136,8 @@ def glad(votes: Votes, *, n_iter: int, tol: float, learn_classes: bool = False) 
         posterior, likelihood = expect(votes, glad_joint(votes, ability, log_ease, log_class))
         penalty = float(((ability - 1) ** 2).sum() + ((log_ease - 1) ** 2).sum()) / 2
         history.append(likelihood - penalty)
+        if progress is not None:
+            progress("iterations", len(history), n_iter)
         converged = len(history) > 1 and history[-1] - history[-2] <= tol * votes.n_real
         if converged or len(history) >= n_iter:
             return GladFit(posterior, ability, log_ease, share, tuple(history), converged)

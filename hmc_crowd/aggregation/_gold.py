@@ -9,13 +9,24 @@ import numpy as np
 import pandas as pd
 
 from hmc_crowd._base.checks import first_rows
-from hmc_crowd.aggregation._names import coded, kind_of, require_columns
-from hmc_crowd.errors import FrameError
+from hmc_crowd.aggregation._names import coded, require_columns, require_same_kind
+from hmc_crowd.errors import FrameError, InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["gold_codes", "gold_table"]
+__all__ = ["evidence_of", "gold_codes", "gold_table", "require_gold_kind"]
+
+
+def evidence_of(labels: Any) -> Any:
+    """Return what labels or probabilities rest on, where they say so: "with_model" if a model helped to make them."""
+    told = labels.attrs.get("evidence") if isinstance(labels, pd.Series | pd.DataFrame) else None
+    if told is not None or isinstance(labels, pd.Series):
+        return told
+    if isinstance(labels, pd.DataFrame):
+        column = labels["evidence"] if "evidence" in labels.columns and "label" in labels.columns else ()
+        return "with_model" if any(isinstance(each, str) and each == "with_model" for each in column) else None
+    return getattr(labels, "evidence", None)
 
 
 def gold_table(gold: Any) -> pd.Series[Any]:
@@ -30,7 +41,11 @@ def gold_table(gold: Any) -> pd.Series[Any]:
     ------
     FrameError
         A column or a value is missing, or a task has two different gold labels.
+    InputError
+        The labels carry the evidence ``with_model``.
     """
+    if evidence_of(gold) == "with_model":
+        raise InputError("gold carries the evidence 'with_model'; gold must not rest on a model, use people's labels")
     if isinstance(gold, Mapping):
         gold = pd.Series(dict(gold))
     if isinstance(gold, pd.Series):
@@ -42,13 +57,21 @@ def gold_table(gold: Any) -> pd.Series[Any]:
     missing = table.isna().to_numpy() | table.index.isna()
     if missing.any():
         raise FrameError(f"gold misses an item or a label in {first_rows(missing)}; gold is what is known, drop these")
-    pairs = pd.DataFrame({"task": table.index, "label": table.to_numpy()}).drop_duplicates()
+    try:
+        pairs = pd.DataFrame({"task": table.index, "label": table.to_numpy()}).drop_duplicates()
+    except TypeError:
+        raise FrameError("gold holds lists in the place of items or labels; give one label for each item") from None
     twice = pairs["task"].duplicated(keep=False).to_numpy()
     if twice.any():
         first = pairs["task"][twice].iloc[0]
         both = sorted(pairs["label"][pairs["task"] == first].astype(str))
         raise FrameError(f"gold gives {first!r} several labels ({', '.join(both)}); keep one for each item")
     return pairs.set_index("task")["label"]
+
+
+def require_gold_kind(table: pd.Series[Any], tasks: pd.Index[Any]) -> None:
+    """Refuse gold that names items by text where the answers name them by numbers, or the other way round."""
+    require_same_kind(pd.Index(table.index), pd.Index(tasks), what="gold names items", others="the answers")
 
 
 def gold_codes(gold: Any, tasks: pd.Index[Any], labels: pd.Index[Any]) -> tuple[NDArray[np.intp], int, int]:
@@ -66,10 +89,7 @@ def gold_codes(gold: Any, tasks: pd.Index[Any], labels: pd.Index[Any]) -> tuple[
     table = gold_table(gold)
     if len(table) == 0:
         return known, 0, 0
-    if kind_of(table.index) != kind_of(tasks):
-        raise FrameError(
-            f"gold names items by {kind_of(table.index)}, the answers by {kind_of(tasks)}; convert one of them"
-        )
+    require_gold_kind(table, tasks)
     place = coded(tasks, table.index)
     used = table[place >= 0]
     codes = coded(labels, pd.Index(used))

@@ -1,12 +1,13 @@
 """What is known of workers from before: counts of (answered, true) label, as one long table.
 
 Guarantee: the table is plain (worker, label, truth, count), so SQL or JSON can hold it; read back it gives the same
-counts. Unknown workers of the table are counted and ignored; labels outside the label set are refused.
+counts. Workers of the table who do not take part are counted and otherwise ignored; labels outside the label set are
+refused.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import pandas as pd
 
 from hmc_crowd._base.checks import float_vector
 from hmc_crowd.aggregation._names import coded as place_in
-from hmc_crowd.aggregation._names import require_columns
+from hmc_crowd.aggregation._names import require_columns, require_same_kind
 from hmc_crowd.errors import FrameError, InputError
 
 if TYPE_CHECKING:
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["WorkerHistory", "past_counts"]
+    from hmc_crowd.aggregation._counts import AnswerCounts
+
+__all__ = ["WorkerHistory", "past_counts", "with_history"]
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,15 @@ class WorkerHistory:
         return cls(pd.DataFrame({name: lists.get(name, []) for name in ("worker", "label", "truth", "count")}))
 
 
+def with_history(counts: AnswerCounts, history: WorkerHistory | pd.DataFrame | None, workers: Any) -> AnswerCounts:
+    """Return the counts of an answer table, with how many workers the history names and how many of them take part."""
+    if history is None:
+        return counts
+    table = history.table if isinstance(history, WorkerHistory) else history
+    named = pd.Index(table["worker"].unique())
+    return replace(counts, history=len(named), history_used=int(named.isin(workers).sum()))
+
+
 def past_counts(
     history: WorkerHistory | pd.DataFrame | None, workers: pd.Index[Any], labels: pd.Index[Any]
 ) -> NDArray[np.float64] | None:
@@ -95,7 +107,8 @@ def past_counts(
     Raises
     ------
     FrameError
-        A label or truth of a worker who takes part is outside the label set.
+        A label or truth of a worker who takes part is outside the label set, or workers are named by another kind
+        (text, numbers) than in the answers.
     """
     if history is None:
         return None
@@ -105,6 +118,7 @@ def past_counts(
         raise InputError(
             f"history is a {type(history).__name__}; give a WorkerHistory or a frame worker, label, truth, count"
         )
+    require_same_kind(pd.Index(history.table["worker"]), workers, what="history names workers", others="the answers")
     k = len(labels)
     counts = np.zeros((len(workers), k, k))
     who = place_in(workers, pd.Index(history.table["worker"]))

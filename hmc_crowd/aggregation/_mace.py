@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hmc_crowd.aggregation._codes import CodedAnswers, Repeats
+    from hmc_crowd.aggregation._em import Progress
     from hmc_crowd.aggregation._ties import TieRule
     from hmc_crowd.aggregation._votes import Votes
 
@@ -93,14 +94,22 @@ class MACE(VoteAggregator):
         self.prior = MacePrior() if prior is None else prior
         self.random_state = random_state
 
-    def _learn(self, votes: Votes, coded: CodedAnswers) -> Learnt:
+    def _learn(self, votes: Votes, coded: CodedAnswers, progress: Progress | None) -> Learnt:
         rng = np.random.default_rng(self.random_state)
         kinds = worker_features(votes)
         best: MaceFit | None = None
         self.objectives_ = []
         for restart in range(self.n_restarts):
             trust = np.full(votes.n_workers, 0.5) if restart == 0 else structural_noise(kinds, rng)
-            fit = mace(votes, trust, prior=self.prior, n_iter=self.n_iter, tol=self.tol, method=self.inference)
+            fit = mace(
+                votes,
+                trust,
+                prior=self.prior,
+                n_iter=self.n_iter,
+                tol=self.tol,
+                progress=progress,
+                method=self.inference,
+            )
             self.objectives_.append(fit.history[-1])
             # A later start must be clearly better: rounding decides nothing.
             if best is None or fit.history[-1] > best.history[-1] + 1e-6 * votes.n_real:

@@ -20,6 +20,7 @@ from hmc_crowd.aggregation._votes import expect, settle
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hmc_crowd.aggregation._em import Progress
     from hmc_crowd.aggregation._votes import Votes
 
 __all__ = ["MaceFit", "MacePrior", "mace", "structural_noise"]
@@ -91,6 +92,7 @@ def mace(
     prior: MacePrior,
     n_iter: int,
     tol: float,
+    progress: Progress | None = None,
     method: Literal["vb", "em"] = "vb",
 ) -> MaceFit:
     """Iterate from ``trust``, the share of answers per worker (n_workers,) first taken as known."""
@@ -116,6 +118,8 @@ def mace(
         else:
             likelihood += float(np.sum(base[0] * log_know + base[1] * log_spam) + prior.habit * log_habit.sum())
         history.append(likelihood)
+        if progress is not None:
+            progress("iterations", len(history), n_iter)
         converged = len(history) > 1 and history[-1] - history[-2] <= tol * votes.n_real
         if converged or len(history) >= n_iter:
             return MaceFit(

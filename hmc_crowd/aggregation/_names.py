@@ -14,9 +14,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["coded", "kind_of", "label_index", "require_columns", "sorted_codes"]
+__all__ = [
+    "coded",
+    "kind_of",
+    "label_index",
+    "require_columns",
+    "require_one_aspect",
+    "require_same_kind",
+    "sorted_codes",
+]
 
 _SORTABLE = {"string", "integer", "floating", "mixed-integer-float", "boolean", "decimal", "date", "datetime", "bytes"}
+_EQUAL_KINDS = {"integer", "floating", "mixed-integer-float", "boolean"}
 
 
 def require_columns(frame: Any, columns: Sequence[str], *, name: str) -> None:
@@ -33,6 +42,16 @@ def require_columns(frame: Any, columns: Sequence[str], *, name: str) -> None:
     twice = [column for column in columns if there.count(column) > 1]
     if twice:
         raise FrameError(f"{name} has the column {twice[0]} more than once; keep one")
+
+
+def require_one_aspect(answers: pd.DataFrame) -> None:
+    """Refuse answers to several questions: a worker's answers to two of them are no repeats."""
+    if "aspect" not in answers.columns:
+        return
+    aspects = answers["aspect"].dropna().unique()
+    if len(aspects) > 1:
+        names = ", ".join(map(repr, sorted(map(str, aspects))[:5]))
+        raise FrameError(f"answers mixes the aspects {names}; aggregate one aspect at a time")
 
 
 def kind_of(index: pd.Index[Any]) -> str:
@@ -54,17 +73,47 @@ def sorted_codes(column: pd.Series[Any], *, name: str) -> tuple[NDArray[np.intp]
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)
-    codes, distinct = pd.factorize(column)
+    try:
+        codes, distinct = pd.factorize(column)
+    except TypeError:
+        raise FrameError(
+            f"{name} holds values such as {next(value for value in column if not _is_name(value))!r}, which name "
+            "nothing; give text, numbers or truth values (method='crowdkit:binary_relevance' takes lists of labels)"
+        ) from None
     names = pd.Index(distinct)
     if names.dtype == object:
         inferred = pd.api.types.infer_dtype(names, skipna=True)
+        if inferred in _EQUAL_KINDS:  # True equals 1, so that the distinct values do not show the mixture
+            inferred = pd.api.types.infer_dtype(column, skipna=True)
         if inferred not in _SORTABLE:
-            kinds = ", ".join(sorted({type(value).__name__ for value in names}))
-            raise FrameError(f"{name} mixes values of the kinds {kinds}; turn the column into one of them")
+            kinds = sorted({type(value).__name__ for value in column})
+            if len(kinds) == 1:
+                raise FrameError(f"{name} holds values of the kind {kinds[0]}; give text, numbers or truth values")
+            raise FrameError(f"{name} mixes values of the kinds {', '.join(kinds)}; turn the column into one of them")
     order = np.asarray(names.argsort(), dtype=np.intp)
     rank = np.empty(len(order), dtype=np.intp)
     rank[order] = np.arange(len(order))
     return rank[codes], names[order].rename(None)
+
+
+def _is_name(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def require_same_kind(index: pd.Index[Any], names: pd.Index[Any], *, what: str, others: str) -> None:
+    """Refuse names of another kind (text for numbers), none of which could ever meet the others.
+
+    Raises
+    ------
+    FrameError
+        The kinds differ.
+    """
+    if len(index) and len(names) and kind_of(index) != kind_of(names):
+        raise FrameError(f"{what} by {kind_of(index)}, {others} by {kind_of(names)}; convert one of them")
 
 
 def label_index(labels: Iterable[Any]) -> pd.Index[Any]:

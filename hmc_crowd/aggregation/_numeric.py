@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 
 from hmc_crowd._base.checks import first_rows, float_vector
-from hmc_crowd.aggregation._gold import gold_table
+from hmc_crowd.aggregation._gold import gold_table, require_gold_kind
 from hmc_crowd.aggregation._names import coded as place_in
-from hmc_crowd.aggregation._names import label_index, require_columns, sorted_codes
+from hmc_crowd.aggregation._names import label_index, require_columns, require_one_aspect, sorted_codes
 from hmc_crowd.aggregation._numeric_core import Numbers, NumericFit, numeric
 from hmc_crowd.aggregation._repeats import REPEAT_RULES, Repeats, drop_repeats
 from hmc_crowd.aggregation._vote_base import require_positive, require_whole
@@ -135,6 +135,7 @@ class NumericAggregator:
             The table is not as described, or a label is no number or level.
         """
         require_columns(answers, ("task", "worker", "label"), name="answers")
+        require_one_aspect(answers)
         for column in ("task", "worker"):
             missing = answers[column].isna().to_numpy()
             if missing.any():
@@ -199,6 +200,7 @@ class NumericAggregator:
         if gold is None:
             return known, 0
         table = gold_table(gold)
+        require_gold_kind(table, tasks)
         place = place_in(tasks, pd.Index(table.index))
         known[place[place >= 0]] = self._numbers(table[place >= 0], name="gold.label") if (place >= 0).any() else []
         return known, len(table)

@@ -20,6 +20,7 @@ from hmc_crowd.aggregation._vote_base import Learnt, VoteAggregator, require_pos
 
 if TYPE_CHECKING:
     from hmc_crowd.aggregation._codes import CodedAnswers, Repeats
+    from hmc_crowd.aggregation._em import Progress
     from hmc_crowd.aggregation._ties import TieRule
     from hmc_crowd.aggregation._votes import Votes
 
@@ -73,9 +74,9 @@ class OneCoinDawidSkene(VoteAggregator):
         self.tol = require_positive(tol, name="tol")
         self.prior = require_positive(prior, name="prior")
 
-    def _learn(self, votes: Votes, coded: CodedAnswers) -> Learnt:
+    def _learn(self, votes: Votes, coded: CodedAnswers, progress: Progress | None) -> Learnt:
         pseudo = (self.prior * RIGHT_SHARE, self.prior * (1 - RIGHT_SHARE))
-        fit = one_coin(votes, prior=pseudo, n_iter=self.n_iter, tol=self.tol)
+        fit = one_coin(votes, prior=pseudo, n_iter=self.n_iter, tol=self.tol, progress=progress)
         self.accuracies_ = pd.Series(fit.accuracy, index=coded.workers.rename("worker"), name="accuracy")
         self.priors_ = pd.Series(fit.class_share, index=coded.labels.rename("label"), name="prior")
         return Learnt(fit.posterior, fit.history, fit.converged)

@@ -15,6 +15,7 @@ from hmc_crowd.aggregation._votes import expect
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hmc_crowd.aggregation._em import Progress
     from hmc_crowd.aggregation._votes import Votes
 
 __all__ = ["OneCoinFit", "one_coin", "one_coin_joint"]
@@ -59,6 +60,7 @@ def one_coin(
     tol: float,
     class_share: NDArray[np.float64] | None = None,
     learn_classes: bool = True,
+    progress: Progress | None = None,
 ) -> OneCoinFit:
     """Learn accuracies by EM from the shares of the votes; ``prior`` is pseudo-answers (right, wrong) per worker."""
     k = votes.n_labels
@@ -78,6 +80,8 @@ def one_coin(
         if sum(prior) > 0:
             log_prior = float(np.sum(prior[0] * _log(accuracy) + prior[1] * _log(1 - accuracy)))
         history.append(likelihood + log_prior)
+        if progress is not None:
+            progress("iterations", len(history), n_iter)
         converged = len(history) > 1 and history[-1] - history[-2] <= tol * votes.n_real
         if converged or len(history) >= n_iter:
             return OneCoinFit(posterior, accuracy, share, tuple(history), converged)

@@ -45,12 +45,13 @@ _COLUMNS = ("task", "worker", "label")
 
 @dataclass(frozen=True)
 class Survey:
-    """What a partition holds: its distinct tasks (with and without a label), workers and labels, and its rows."""
+    """What a partition holds: its distinct tasks (with and without a label), workers, labels and aspects; its rows."""
 
     tasks: pd.Index[Any]
     workers: pd.Index[Any]
     labels: pd.Index[Any]
     rows: int
+    aspects: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,7 @@ def survey(frame: pd.DataFrame) -> Survey:
         workers=pd.Index(labelled["worker"].dropna().unique()),
         labels=pd.Index(labelled["label"].unique()),
         rows=len(frame),
+        aspects=tuple(frame["aspect"].dropna().unique()) if "aspect" in frame else (),
     )
 
 

@@ -65,7 +65,7 @@ class AggregateResult:
         return self.frame.copy()
 
     def __str__(self) -> str:
-        steps = "" if self.n_iter is None else f", {self.n_iter} iterations"
+        steps = "" if not self.n_iter else f", {self.n_iter} iterations"
         return f"{self.method}: {len(self.frame):,} items labelled, {self.n_tied:,} tied{steps}; {self.counts}"
 
     def _repr_html_(self) -> str:

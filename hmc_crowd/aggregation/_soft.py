@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from hmc_crowd.aggregation._base import require_room
 from hmc_crowd.aggregation._codes import encode
 from hmc_crowd.aggregation._names import coded as place_in
 from hmc_crowd.aggregation._vote_base import require_positive
@@ -74,6 +75,8 @@ def soft_labels(
         text = ["unknown" if one is None or pd.isna(one) else str(one) for one in named]
         names = pd.Index(sorted(set(text)))
         member = np.asarray(names.get_indexer(pd.Index(text)), dtype=np.intp)
+    shape = f"{n_tasks:,} tasks x {len(names):,} groups x {k:,} labels"
+    require_room("soft_labels", cells=n_tasks * len(names) * k, shape=shape)
     cell = (coded.task * len(names) + member[coded.worker]) * k + coded.label
     counts = np.bincount(cell, minlength=n_tasks * len(names) * k).reshape(-1, k).astype(float)
     overall = counts.reshape(n_tasks, len(names), k).sum(axis=0)

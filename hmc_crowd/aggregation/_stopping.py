@@ -95,6 +95,8 @@ class StoppingRule:
             )
         if posterior.calibration != self.calibration:
             raise InputError("posterior went through another calibration; pass rule.calibration.apply(model)")
+        if not isinstance(n_answers, pd.Series):
+            raise InputError(f"n_answers is a {type(n_answers).__name__}; give a Series by task, such as n_answers_")
         confidence = posterior.confidence
         place = place_in(pd.Index(n_answers.index), pd.Index(confidence.index))
         if (place < 0).any():
@@ -161,6 +163,8 @@ def certify_stopping(
         raise InputError(f"max_error is {max_error!r} and level {level!r}; both lie between 0 and 1")
     if len(thresholds) == 0 or not all(0 < one < 1 for one in thresholds):
         raise InputError(f"thresholds is {thresholds!r}; give numbers between 0 and 1")
+    if not isinstance(rng, np.random.Generator):
+        raise InputError(f"rng is a {type(rng).__name__}; give a numpy.random.Generator, such as default_rng(0)")
     coded = encode(answers, gold, labels=labels, repeats=repeats)
     fitted = DawidSkene(repeats=repeats).fit(answers, labels=coded.labels) if model is None else model
     looks = _looks(coded, fitted, _order(coded, answers, rng))

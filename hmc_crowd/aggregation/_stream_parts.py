@@ -74,6 +74,8 @@ def read_state(state: Mapping[str, Any]) -> StreamState:
     FrameError
         Its worker table was cut.
     """
+    if not hasattr(state, "get"):
+        raise InputError(f"state is a {type(state).__name__}; pass the mapping that to_state returned")
     if state.get("format") != FORMAT:
         raise InputError(f"state has the format {state.get('format')!r}; this version reads {FORMAT}")
     try:

@@ -17,12 +17,13 @@ import numpy as np
 import pandas as pd
 
 from hmc_crowd._base.checks import float_vector
+from hmc_crowd.aggregation._base import require_room
 from hmc_crowd.aggregation._codes import encode
 from hmc_crowd.aggregation._dawid_skene import DawidSkene
 from hmc_crowd.aggregation._em import Sums, next_tables
 from hmc_crowd.aggregation._history import WorkerHistory, past_counts
 from hmc_crowd.aggregation._names import coded as place_in
-from hmc_crowd.aggregation._names import label_index
+from hmc_crowd.aggregation._names import label_index, require_same_kind
 from hmc_crowd.aggregation._prior import prior_counts
 from hmc_crowd.aggregation._stream_parts import FORMAT, InBackground, read_state
 from hmc_crowd.aggregation._ties import decide
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from numpy.typing import ArrayLike, NDArray
+
+    from hmc_crowd.aggregation._codes import CodedAnswers
 
 __all__ = ["AnswerStream"]
 
@@ -69,6 +72,7 @@ class AnswerStream:
         self.labels = label_index(labels)
         self.estimator = DawidSkene() if estimator is None else estimator
         k = len(self.labels)
+        require_room("AnswerStream", cells=k * k, shape=f"{k:,} x {k:,} labels for each worker")
         self._tables: dict[Any, NDArray[np.float64]] = {}
         self._log_class = np.full(k, -np.log(k))
         # A stranger is right two times out of three until a refit knows better.
@@ -104,6 +108,7 @@ class AnswerStream:
             As in ``fit``; the stream is unchanged then.
         """
         coded = encode(new_answers, labels=self.labels, repeats="latest")
+        self._require_known_kinds(coded)
         self.finish_refit(wait=False)
         tasks, workers = coded.tasks.tolist(), coded.workers.tolist()
         for task, worker, label in zip(coded.task.tolist(), coded.worker.tolist(), coded.label.tolist(), strict=True):
@@ -111,6 +116,13 @@ class AnswerStream:
         self.n_since_refit += len(coded.cell)
         self._since_snapshot += len(coded.cell)
         return self._frame(coded.tasks)
+
+    def _require_known_kinds(self, coded: CodedAnswers) -> None:
+        """Refuse names of another kind than before: the task "1" would be another one than the task 1."""
+        task, given = next(iter(self._given.items()), (None, {}))
+        before = (([] if task is None else [task], coded.tasks, "tasks"), (list(given)[:1], coded.workers, "workers"))
+        for names, new, what in before:
+            require_same_kind(new, pd.Index(names), what=f"the new answers name {what}", others="the former ones")
 
     def _take(self, task: Any, worker: Any, label: int) -> None:
         given = self._given.setdefault(task, {})
@@ -182,10 +194,9 @@ class AnswerStream:
         Raises
         ------
         StateError
-            There are no answers yet.
+            There are no answers yet, or a refit is under way.
         """
-        if self.n_answers == 0:
-            raise StateError("the stream has no answers yet; call update first")
+        self._require_ready()
         self.adopt(self.fit_snapshot(self.snapshot(), gold))
 
     def start_refit(self, gold: Any = None) -> None:
@@ -198,12 +209,15 @@ class AnswerStream:
         StateError
             There are no answers yet, or a refit is under way.
         """
+        self._require_ready()
+        self._since_snapshot = 0
+        self._refit = InBackground(self.fit_snapshot, self.snapshot(), gold)
+
+    def _require_ready(self) -> None:
         if self.n_answers == 0:
             raise StateError("the stream has no answers yet; call update first")
         if self._refit is not None:
             raise StateError("a refit is under way; call finish_refit first")
-        self._since_snapshot = 0
-        self._refit = InBackground(self.fit_snapshot, self.snapshot(), gold)
 
     @property
     def refitting(self) -> bool:

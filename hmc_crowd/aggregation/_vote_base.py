@@ -11,7 +11,7 @@ import pandas as pd
 
 from hmc_crowd.aggregation._base import CategoricalAggregator, require_room
 from hmc_crowd.aggregation._codes import Repeats, encode
-from hmc_crowd.aggregation._history import WorkerHistory, past_counts
+from hmc_crowd.aggregation._history import WorkerHistory, past_counts, with_history
 from hmc_crowd.aggregation._skills import Accuracy, accuracy_of
 from hmc_crowd.aggregation._votes import Votes, answer_weights, votes_of
 from hmc_crowd.errors import InputError
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from hmc_crowd.aggregation._codes import CodedAnswers
+    from hmc_crowd.aggregation._em import Progress
     from hmc_crowd.aggregation._ties import TieRule
 
 __all__ = ["Learnt", "VoteAggregator", "counts_table", "require_positive", "require_whole", "worker_frame"]
@@ -69,6 +70,7 @@ class VoteAggregator(CategoricalAggregator):
         labels: Iterable[Any] | None = None,
         history: WorkerHistory | pd.DataFrame | None = None,
         weights: str | ArrayLike | None = None,
+        progress: Progress | None = None,
     ) -> Self:
         """Learn labels and workers.
 
@@ -84,6 +86,9 @@ class VoteAggregator(CategoricalAggregator):
             Past counts ``worker, label, truth, count`` of known workers; they count in every step.
         weights : str or array of float, optional
             Weight of each answer, at least 0: a column of ``answers``, or one number a row. Default 1 each.
+        progress : callable, optional
+            Called after each iteration with what is counted, how many are done, and how many there are at most; a
+            method that starts several times counts each time anew.
 
         Raises
         ------
@@ -103,15 +108,16 @@ class VoteAggregator(CategoricalAggregator):
         weight = answer_weights(answers, coded, weights)
         past = past_counts(history, coded.workers, coded.labels)
         votes = votes_of(coded, weight=weight, past=past)
-        learnt = self._learn(votes, coded)
+        learnt = self._learn(votes, coded, progress)
         self._publish(coded, learnt.posterior[: votes.n_real])
+        self.counts_ = with_history(coded.counts, history, coded.workers)
         self._publish_skills(coded, votes, learnt.posterior)
         self.loss_history_ = list(learnt.history)
         self.n_iter_ = len(learnt.history)
         self.converged_ = learnt.converged
         return self
 
-    def _learn(self, votes: Votes, coded: CodedAnswers) -> Learnt:
+    def _learn(self, votes: Votes, coded: CodedAnswers, progress: Progress | None) -> Learnt:
         raise NotImplementedError
 
     def _publish_skills(self, coded: CodedAnswers, votes: Votes, posterior: NDArray[np.float64]) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hmc_crowd.aggregation._codes import CodedAnswers, Repeats
+    from hmc_crowd.aggregation._em import Progress
     from hmc_crowd.aggregation._ties import TieRule
     from hmc_crowd.aggregation._votes import Votes
 
@@ -96,7 +97,12 @@ class WeightedMajorityVote(VoteAggregator):
         self.quality = quality
         self.unknown = require_positive(unknown, name="unknown")
 
-    def _learn(self, votes: Votes, coded: CodedAnswers) -> Learnt:
+    def _learn(
+        self,
+        votes: Votes,
+        coded: CodedAnswers,
+        progress: Progress | None,  # noqa: ARG002  # because there are no iterations to tell of
+    ) -> Learnt:
         if self.quality is None:
             quality = known_quality(votes, self.unknown)
         else:
@@ -140,7 +146,12 @@ class Wawa(VoteAggregator):
     method = "worker agreement with aggregate"
     quality_: pd.Series[Any]
 
-    def _learn(self, votes: Votes, coded: CodedAnswers) -> Learnt:
+    def _learn(
+        self,
+        votes: Votes,
+        coded: CodedAnswers,
+        progress: Progress | None,  # noqa: ARG002  # because there are no iterations to tell of
+    ) -> Learnt:
         shares = votes.shares()
         best = shares >= shares.max(axis=1, keepdims=True) - _EQUAL
         agreement = votes.by_worker(votes.right(best / best.sum(axis=1, keepdims=True)))

@@ -129,9 +129,13 @@ def with_witness(
     values = _average(votes, model, weight, model_weight, typical)
     chosen = coded.labels.take(values.argmax(axis=1))
     index = coded.tasks.rename("task")
+    found = pd.Series(chosen.to_numpy(), index=index, name="label", dtype=chosen.dtype)
+    probabilities = pd.DataFrame(values, index=index, columns=coded.labels)
+    for table in (found, probabilities):  # so that they say it also where they are passed on alone
+        table.attrs["evidence"] = "with_model"
     return WitnessResult(
-        labels_=pd.Series(chosen.to_numpy(), index=index, name="label", dtype=chosen.dtype),
-        probabilities_=pd.DataFrame(values, index=index, columns=coded.labels),
+        labels_=found,
+        probabilities_=probabilities,
         workers_=pd.DataFrame(
             {"worker": coded.workers, "n_answers": coded.worker_answers, "agreement": agreement, "weight": weight}
         ),

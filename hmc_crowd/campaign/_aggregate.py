@@ -215,7 +215,9 @@ def _updated(
     """Return the labels of the items whose number of answers has changed since they were labelled."""
     record = tx.aggregations.latest(context.campaign_id, aspect)
     if record is None or record.class_share is None or record.prior is None:
-        raise StateError(f"there are no worker tables of aspect {aspect!r} to go on from; first aggregate()")
+        raise StateError(
+            f"there are no worker tables of aspect {aspect!r} to go on from; first aggregate() by 'dawid_skene'"
+        )
     asked = next(each for each in tx.campaigns.aspects(context.campaign_id) if each.name == aspect)
     present = known_labels(context, tx, asked) or sorted(rows["label"].unique())
     if sorted(present) != sorted(record.labels):

@@ -32,10 +32,12 @@ class Matched:
             return False
         return self.work.is_submitted if self.work is not None else self.remote.submitted_at is not None
 
-    @property
-    def is_over(self) -> bool:
-        """Whether a recruited person's place is free again."""
-        return self.work is not None and self.remote.state in {SubmissionState.RETURNED, SubmissionState.EXPIRED}
+    def is_over(self, *, rejection_frees: bool) -> bool:
+        """Say whether a recruited person's place is free again."""
+        over = {SubmissionState.RETURNED, SubmissionState.EXPIRED}
+        if rejection_frees:
+            over.add(SubmissionState.REJECTED)
+        return self.work is not None and self.remote.state in over
 
     def record(self, platform: str, worker: str) -> SubmissionRecord:
         """Return what is stored: the platform's clock from the platform, the pages' clocks from the pages."""

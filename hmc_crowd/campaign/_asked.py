@@ -115,7 +115,9 @@ def _approval(context: Context, tx: Transaction, intent: IntentRecord, decision:
         if extra:
             tx.budget.settle(cid, intent.key, sum(extra.values()))
     elif decision == "cancel" and extra:
-        tx.budget.release(cid, intent.key)
+        result = intent.result or {}
+        paid = {*result.get("approved", ()), *result.get("auto_approved", ())}  # before the rest was refused
+        tx.budget.settle(cid, intent.key, sum(cost for name, cost in extra.items() if name in paid))
 
 
 def _unpaid_rewards(context: Context, tx: Transaction, intent: IntentRecord) -> list[PaymentRecord]:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from hmc_crowd.effort import EffortModel
+    from hmc_crowd.effort import DriftReport, EffortModel
     from hmc_crowd.platform import Platform, TaskPages
     from hmc_crowd.simulation import Crowd
 
@@ -259,10 +259,26 @@ class Campaign(Outside):
         return _effort.estimate(self._context, model)
 
     def train_effort(
-        self, features: Any, seconds: ArrayLike, *, kind: str = "random_forest", groups: ArrayLike | None = None
+        self,
+        features: Any,
+        seconds: ArrayLike,
+        *,
+        kind: str = "random_forest",
+        groups: ArrayLike | None = None,
+        finished: ArrayLike | None = None,
     ) -> _learn.Learned:
-        """Fit the effort model on times logged elsewhere: one row of features and the seconds of each dialogue."""
-        return _learn.train(self._context, features, seconds, kind=kind, groups=groups)
+        """Fit the effort model on times logged elsewhere: one row of features and the seconds of each dialogue.
+
+        ``groups`` says who worked; rows where ``finished`` is false were cut off, and their seconds are a lower bound
+        (kind "log_time" only).
+        """
+        return _learn.train(self._context, features, seconds, kind=kind, groups=groups, finished=finished)
+
+    def effort_drift(
+        self, features: Any, seconds: ArrayLike, *, periods: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> DriftReport:
+        """Hold later times against the effort model in use; the arguments are as in `hmc_crowd.effort.drift_report`."""
+        return _learn.drift(self._context, features, seconds, periods=periods, groups=groups)
 
     def plan(
         self,
@@ -461,9 +477,18 @@ class Campaign(Outside):
         """Bound from the audit how many of the batch's labels agree with our people: exact for this batch."""
         return _labels.certify(self._context, level=level)
 
-    def learn(self, *, kind: str = "random_forest") -> _learn.Learned:
-        """Retrain the effort model from the logged times of this campaign's submissions."""
-        return _learn.learn(self._context, kind=kind)
+    def learn(self, *, kind: str = "random_forest", per: str = "group") -> _learn.Learned:
+        """Retrain the effort model from the logged times of this campaign's submissions.
+
+        Parameters
+        ----------
+        kind : {"random_forest", "xgboost", "log_time"}, default "random_forest"
+            As in `hmc_crowd.effort.EffortModel`; "log_time" also learns from work that was given back or ran out of
+            time, as lower bounds.
+        per : {"group", "item"}, default "group"
+            Whether the time of a group is learnt and divided among its items, as in the paper, or that of each item.
+        """
+        return _learn.learn(self._context, kind=kind, per=per)
 
     def labels(self, target: Any = None, *, aspect: str | None = None, overwrite: bool = False) -> Any:
         """Return (or write to a file) one label for every item: ``item, label, source, confidence, ...``.

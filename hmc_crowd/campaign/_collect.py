@@ -126,16 +126,18 @@ def mirror(
     found = Collected(0, 0, 0, 0)
     unmatched: dict[str, dict[str, str]] = defaultdict(dict)
     total = sum(hit.redundancy for hit in hits)
+    frees = platform.capabilities.rejection_frees_slot
+    if frees:
+        _free(platform, pages, reader.rejected)  # ours, too, whose process died before it came to that
     for page in _batched(reader.news(platform.submissions(list(by_id))), _PAGE):
         rows, others = matched(page, by_id, platform=platform.name, pages=pages)
         for each in others:
             unmatched[each.hit_id][each.submission_id] = each.state.value
         answers = pages.answers([each.answers_id for each in rows if each.remote.state.has_work])
+        # Places are freed before the states are stored: what is stored is not looked at again after a crash.
+        _free(platform, pages, [each.remote.submission_id for each in rows if each.is_over(rejection_frees=frees)])
         with context.store.begin() as tx:
             found = reader.put(tx, rows, answers, found)
-        over = [each.remote.submission_id for each in rows if each.is_over]
-        if over and isinstance(pages, RoutedPages):
-            pages.release(platform.name, over)
         if progress is not None:
             progress("collecting", found.submissions, total)
     open_places = close_filled(context, platform, hits, unmatched)
@@ -144,6 +146,12 @@ def mirror(
         with context.store.begin() as tx:
             context.log(tx, "collected", submissions=found.submissions, answers=found.answers, unusable=found.unusable)
     return found
+
+
+def _free(platform: Platform, pages: TaskPages, submissions: Sequence[str]) -> None:
+    """Let somebody else have the places of recruited people whose work is over; repeating it is harmless."""
+    if submissions and isinstance(pages, RoutedPages):
+        pages.release(platform.name, submissions)
 
 
 class _Reader:
@@ -160,6 +168,7 @@ class _Reader:
         # and work in another, the word that they are done may come before their answers.
         self._seen = {key: state for key, state, _ in rows if key in answered or not SubmissionState(state).has_work}
         self.incomplete = {hit for key, _, hit in rows if key not in self._seen}
+        self.rejected = [key for key, state, _ in rows if state == SubmissionState.REJECTED]
         self.unreviewed = {hit for _, state, hit in rows if state == SubmissionState.SUBMITTED}
         self._labels = {
             each.name: set(known_labels(context, tx, each)) for each in tx.campaigns.aspects(context.campaign_id)

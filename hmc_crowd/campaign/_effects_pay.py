@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.money import Money
 from hmc_crowd.campaign._effect import Effect, Outcome
-from hmc_crowd.campaign._effects_review import workers_of
-from hmc_crowd.errors import InputError, NeedsHumanError, PlatformUnavailableError
+from hmc_crowd.errors import BudgetError, InputError, NeedsHumanError, PlatformUnavailableError
 from hmc_crowd.platform import BonusOrder, BonusRow, PaysBonuses
 
 if TYPE_CHECKING:
@@ -42,14 +41,29 @@ class Paying(Effect):
         mine = {each["submission_id"] for each in (intent.payload or {})["rows"]}
         with self._context.store.read() as tx:
             sent = tx.work.intents(self._context.campaign_id, state="sent")
-        for other in sent:
+            asked = tx.work.intents(self._context.campaign_id, state="needs_human")
+        for other in (*sent, *(each for each in asked if each.sent_at is not None)):
             if other.operation == self.operation and other.key != intent.key and other.lane == intent.lane:
                 shared = mine & {each["submission_id"] for each in (other.payload or {})["rows"]}
                 if shared:
                     raise PlatformUnavailableError(
                         f"an earlier bonus of {len(shared)} of these submissions is not confirmed yet"
                     )
-        return self._payer().prepare_bonus(self._order(intent))
+        prepared = self._payer().prepare_bonus(self._order(intent))
+        self._require_reserved(intent, prepared)
+        return prepared
+
+    @staticmethod
+    def _require_reserved(intent: IntentRecord, prepared: dict[str, Any]) -> None:
+        """Refuse what would cost more than is set aside, such as a tax that the fees here leave out."""
+        rows = (intent.payload or {})["rows"]
+        total = int(prepared.get("total_minor") or 0)
+        if total > intent.amount_minor + len(rows):  # each may be rounded otherwise
+            asked, held = Money(total, intent.currency), Money(intent.amount_minor, intent.currency)
+            raise BudgetError(
+                f"{intent.lane} asks {asked} for these bonuses with fees and tax, and {held} are set aside; nothing "
+                "was paid: cancel it, correct the fees of the platform's settings, and pay under another reason_code"
+            )
 
     def settle(self, intent: IntentRecord) -> Outcome | None:
         """See whether the payment shows; only what may be repeated, or surely did not happen, is sent."""
@@ -105,9 +119,10 @@ class Paying(Effect):
     def _order(self, intent: IntentRecord) -> BonusOrder:
         """Return the order with the workers' own ids, which stand in one table only and in no intent."""
         payload = intent.payload or {}
+        names = [each["submission_id"] for each in payload["rows"]]
         with self._context.store.read() as tx:
-            raw = {name: raw for raw, name in tx.workers.known(self._platform.name).items()}
-        workers = workers_of(self._context, self._platform.name)
+            workers = tx.work.submission_workers(self._platform.name, names)
+            raw = tx.workers.raw_ids(self._platform.name, set(workers.values()))
         rows = tuple(
             BonusRow(name, raw.get(workers.get(name, ""), ""), int(each["amount_minor"]))
             for each in payload["rows"]

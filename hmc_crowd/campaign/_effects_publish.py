@@ -52,7 +52,11 @@ class HitBook:
 def order_of(key: str, hits: list[Hit], payload: Mapping[str, Any]) -> Recruitment:
     """Return the order that an intent stands for: the same each time, whatever was added to it later."""
     return Recruitment.for_hits(
-        key, hits, expected_s=float(payload["expected_s"]), is_sensitive=bool(payload["is_sensitive"])
+        key,
+        hits,
+        expected_s=float(payload["expected_s"]),
+        is_sensitive=bool(payload["is_sensitive"]),
+        content_warning=str(payload.get("content_warning", "")),
     )
 
 
@@ -175,8 +179,19 @@ class Extending(Effect):
             raise InputError(f"platform {self._platform.name!r} recruits nobody; use the one this was planned for")
         pages.show([new])
         pages.open_order(payload["order_key"], [new])
-        remote = self._platform.set_places(payload["hit_id"], payload["study_places"], reopen=bool(payload["reopen"]))
+        places = max(int(payload["study_places"]), self._places_there(payload) + new.redundancy)
+        remote = self._platform.find(payload["order_key"])
+        # A later extension counts the places of the earlier ones: where it was quicker, nothing is left to ask for.
+        if remote is None or remote.redundancy < places:
+            remote = self._platform.set_places(payload["hit_id"], places, reopen=bool(payload["reopen"]))
         return self._done(payload["new_key"], remote)
+
+    def _places_there(self, payload: Mapping[str, Any]) -> int:
+        """Return the order's other places: another HIT of it may have been extended since this was written down."""
+        with self._context.store.read() as tx:
+            hits = tx.work.hits(self._context.campaign_id, with_items=False)
+        others = [each for each in hits if each.order_key == payload["order_key"] and each.key != payload["new_key"]]
+        return sum(each.redundancy for each in others if each.state not in {"planned", "cancelled"})
 
     def _by_top_up(self, payload: Mapping[str, Any]) -> Outcome:
         if not isinstance(self._platform, TopsUp):
@@ -191,7 +206,8 @@ class Extending(Effect):
             )
 
         def apply(tx: Transaction) -> None:
-            tx.work.set_hit(record.key, state="open", redundancy=payload["target"])
+            # A later extension may have been quicker.
+            tx.work.set_hit(record.key, state="open", redundancy=max(payload["target"], remote.redundancy))
 
         return Outcome(result={"hit_id": remote.hit_id}, apply=apply)
 

@@ -76,6 +76,9 @@ class Approving(Effect):
         if verdicts.later and intent.attempts >= _MOST_LOOKS:
             verdicts.disputed |= dict.fromkeys(verdicts.later, _NEVER_SHOWN)
             verdicts.later = []
+        if payload.get("is_dispute") and verdicts.disputed:
+            name, why = next(iter(verdicts.disputed.items()))
+            return Outcome("needs_human", {**verdicts.as_json(), "question": self._question(name, why)})
         if verdicts.later:
             why = f"{len(verdicts.later)} submissions are not shown by the platform yet"
             wait = _FIRST_LOOK_S * 2 ** min(intent.attempts, 6)
@@ -97,7 +100,7 @@ class Approving(Effect):
         stored = workers_of(self._context, self._platform.name)
         forgotten = forgotten_workers(self._context, self._platform.name, stored)
         payable = {SubmissionState.SUBMITTED, SubmissionState.EXPIRED}
-        payable |= {SubmissionState.REJECTED} if payload["override"] else set()
+        payable |= {SubmissionState.REJECTED} if self._overrides(payload) else set()
         for name in payload["rows"]:
             if name in verdicts.paid:
                 continue
@@ -122,7 +125,7 @@ class Approving(Effect):
             for remote in self._platform.approve_many(many, hit_ids=payload["hit_ids"]):
                 self._file(remote.submission_id, remote, verdicts)
             waiting = [each for each in waiting if each in single]
-        override = {"override": True} if payload["override"] else {}
+        override = {"override": True} if self._overrides(payload) else {}
         for name in waiting:
             try:
                 remote = self._platform.approve(name, **override)
@@ -132,6 +135,10 @@ class Approving(Effect):
                 verdicts.disputed[name] = str(error)
             else:
                 self._file(name, remote, verdicts)
+
+    def _overrides(self, payload: dict[str, Any]) -> bool:
+        """Say whether what was rejected is approved all the same; a person may want that where nobody can do it."""
+        return bool(payload["override"]) and self._platform.capabilities.overrides_rejection
 
     @staticmethod
     def _file(name: str, remote: RemoteSubmission, verdicts: _Verdicts) -> None:
@@ -165,7 +172,9 @@ class Approving(Effect):
                     context.campaign_id, intent.key, sum(payload["extra"].get(each, 0) for each in verdicts.paid)
                 )
             for each, why in verdicts.disputed.items():
-                self._dispute(tx, intent, each, why)
+                # Its own money is free for the question when the whole is settled, above.
+                if not (verdicts.later and each in payload["extra"]):
+                    self._dispute(tx, intent, each, why)
             if verdicts.paid:
                 context.log(tx, "approved", submissions=len(verdicts.paid), by=by, auto=len(verdicts.auto))
 
@@ -177,19 +186,22 @@ class Approving(Effect):
         key = campaign_key(str(self._context.settings_in(tx)["uid"]), "dispute", self._platform.name, submission)
         if tx.work.intent(key) is not None:
             return
-        question = (
-            f"Submission {submission} was to be approved on {self._platform.name}, but {why}. Shall it be paid all the "
-            "same (retry), was it paid by hand (done), or stays it as it is (cancel)?"
-        )
+        cost = payload["extra"].get(submission, 0)
         now = self._context.clock.now()
         asked = replace(
             intent,
             key=key,
             payload_hash=key,
             state="needs_human",
-            amount_minor=0,
-            result={"question": question},
-            payload={**payload, "rows": [submission], "override": True, "extra": {}},
+            amount_minor=cost,
+            result={"question": self._question(submission, why)},
+            payload={
+                **payload,
+                "rows": [submission],
+                "override": True,
+                "extra": {submission: cost} if cost else {},
+                "is_dispute": True,
+            },
             created_at=now,
             updated_at=now,
             attempts=0,
@@ -199,6 +211,16 @@ class Approving(Effect):
             lease_until=None,
         )
         tx.work.add_intent(asked)
+        if cost:  # what was held for it is held on, now under its own key
+            held = tx.budget.totals(self._context.campaign_id)
+            limit = held.reserved_minor + held.settled_minor + cost
+            tx.budget.reserve(self._context.campaign_id, key, cost, intent.currency, limit)
+
+    def _question(self, submission: str, why: str) -> str:
+        return (
+            f"Submission {submission} was to be approved on {self._platform.name}, but {why}. Shall it be paid all the "
+            "same (retry), was it paid by hand (done), or stays it as it is (cancel)?"
+        )
 
     def ask(self, tx: Transaction, intent: IntentRecord, question: str) -> None:  # noqa: ARG002
         """Hold the payments back."""
@@ -282,7 +304,7 @@ class Rejecting(Effect):
 
 
 def _look_again(context: Context, tx: Transaction, hit_key: str) -> None:
-    """Let the next collection settle a full HIT anew: less is paid, or its place is offered to somebody else."""
+    """Let the next collection settle a HIT anew: less is paid, or its place is offered to somebody else."""
     hit = next(each for each in tx.work.hits(context.campaign_id) if each.key == hit_key)
-    if hit.state == "complete":
+    if hit.state in {"complete", "closed"}:
         tx.work.set_hit(hit_key, state="open")

@@ -1,8 +1,9 @@
 """How long will people need? Predicted for every item before the plan.
 
 The model predicts the time of a group (a dialogue) from its features; an item gets the group's time divided by its
-turns, as in the HMCEval paper. A worker is not known when a plan is made, so a model with worker features is averaged
-over the workers of the pool. Without any model, seconds come from reading speed, and the note says so.
+turns, as in the HMCEval paper. A model that was trained per item predicts each item from its own. A worker is not known
+when a plan is made, so a model with worker features is averaged over the workers of the pool. Without any model,
+seconds come from reading speed, and the note says so.
 """
 
 from __future__ import annotations
@@ -28,12 +29,13 @@ if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import Transaction
 
-__all__ = ["MODEL", "EffortEstimate", "add_effort", "estimate", "group_table", "readable_items"]
+__all__ = ["MODEL", "PER", "EffortEstimate", "add_effort", "estimate", "group_table", "learnt_per", "readable_items"]
 
 # Without logged times there is no fastest and slowest dialogue to scale by: the hard cap on one sitting is the scale.
 PRIOR_SCALE_S = 600.0
 _POOL = 20
 MODEL = "effort"
+PER = ("group", "item")
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,9 @@ def estimate(context: Context, model: EffortModel | None = None) -> EffortEstima
             what = "every text was erased; the times predicted before stay" if erased else "first add_items()"
             raise StateError(f"campaign {context.name!r} has no items to look at; {what}")
         record = None if model is not None else tx.models.latest(context.campaign_id, MODEL)
+        groups = items["group"].nunique()
+        if record is not None:
+            items = learnt_per(items, str(record.scores.get("per", PER[0])))
         table = group_table(context, tx, items)
         pool = tx.workers.scores(context.campaign_id)
     if model is None and record is not None:
@@ -105,7 +110,7 @@ def estimate(context: Context, model: EffortModel | None = None) -> EffortEstima
         context.log(tx, "effort estimated", model=name, total_s=float(frame["seconds"].sum()))
     return EffortEstimate(
         items=len(frame),
-        groups=len(table),
+        groups=groups,
         model=name,
         total_s=float(frame["seconds"].sum()),
         median_item_s=float(frame["seconds"].median()),
@@ -128,6 +133,11 @@ def readable_items(context: Context, tx: Transaction) -> tuple[pd.DataFrame, int
     if len(erased):
         items = items[~items["group"].isin(erased)].reset_index(drop=True)
     return items.drop(columns="erased_at"), len(erased)
+
+
+def learnt_per(items: pd.DataFrame, per: str) -> pd.DataFrame:
+    """Return the items with what is timed as one in ``group``: their groups, or each item by itself."""
+    return items if per == "group" else items.assign(group=items["item"])
 
 
 def group_table(context: Context, tx: Transaction, items: pd.DataFrame) -> pd.DataFrame:
@@ -186,6 +196,12 @@ def _from_model(
         scores = pool["score"].to_numpy(dtype=np.float64)[:_POOL] if len(pool) else np.array([np.nan])
         workers = pd.DataFrame({"worker_test_score": scores, "approval_ranking": np.nan})
         workers = workers[[name for name in workers if name in known]]
+    lacking = sorted(known - {str(name) for name in X} - set(WORKER_FEATURES))
+    if lacking:
+        raise StateError(
+            f"the effort model looks at {', '.join(lacking)}, which the items lack; add numeric columns of these names "
+            "to the items, or train a model without them"
+        )
     made = plan_effort(model, X, items[["item", "group"]], pool=workers)
     median = X if workers is None else X.assign(**{str(name): value for name, value in workers.median().items()})
     p90 = pd.Series(np.ravel(model.predict_quantile(median, 0.9)), index=X.index)

@@ -166,7 +166,9 @@ def _plan(
             f"platform {platform.name!r} can neither add places nor keep the same workers from a second HIT"
         )
     together = [
-        hit for hit in tx.work.hits(context.campaign_id) if record.order_key and hit.order_key == record.order_key
+        hit
+        for hit in tx.work.hits(context.campaign_id)
+        if record.order_key and hit.order_key == record.order_key and hit.state != "cancelled"
     ]
     base = sum(hit.redundancy for hit in together) if way == "places" else record.redundancy
     target = base + more
@@ -250,7 +252,7 @@ def stop(
 ) -> Stopped:
     """Offer nothing more: what is planned is dropped, what is out is closed; work under way may be finished."""
     settle_tried(context, platform, pages)
-    cancelled = _cancel_planned(context, platform)
+    cancelled = _cancel_planned(context, platform, _refused(context, platform))
     uid = str(context.settings()["uid"])
     with context.store.begin() as tx:
         hits = tx.work.hits(context.campaign_id, state="open")
@@ -275,13 +277,31 @@ def stop(
     return Stopped(len(ran.done), cancelled, left, (ran.busy or ran.why,) if left else ())
 
 
-def _cancel_planned(context: Context, platform: Platform) -> int:
-    """Drop what was never sent, with its money."""
+def _refused(context: Context, platform: Platform) -> set[str]:
+    """Return what was tried, refused, and is not there: it would hold its money for ever."""
+    with context.store.read() as tx:
+        planned = tx.work.intents(context.campaign_id, state="planned")
+    tried = [each for each in planned if each.attempts and each.lane == platform.name]
+    found = set()
+    for each in tried:
+        if each.operation in {"publish", "recruit"}:
+            try:
+                if platform.find(each.key) is None:
+                    found.add(each.key)
+            except PlatformError:
+                continue  # nobody knows: it stays
+    return found
+
+
+def _cancel_planned(context: Context, platform: Platform, refused: set[str]) -> int:
+    """Drop what was never sent, or was refused, with its money."""
     with context.store.begin() as tx:
         waiting: Sequence[IntentRecord] = tx.work.intents(context.campaign_id, state="planned")
         dropped = 0
         for each in waiting:
-            if each.operation not in {"publish", "recruit", "extend"} or each.attempts or each.lane != platform.name:
+            if each.operation not in {"publish", "recruit", "extend"} or each.lane != platform.name:
+                continue
+            if each.attempts and each.key not in refused:
                 continue
             tx.work.set_intent(each.key, "cancelled")
             tx.budget.release(context.campaign_id, each.key)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hmc_crowd.campaign._ledger import Pot, pots_of, settle_pot
 from hmc_crowd.platform import ListsHits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import pandas as pd
 
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.platform import Platform
-    from hmc_crowd.store import HitRecord, Transaction
+    from hmc_crowd.store import HitRecord, IntentRecord, Transaction
 
 __all__ = ["close_filled"]
 
@@ -33,28 +34,31 @@ def close_filled(
         By the platform's id of a study: submissions whose worker never came to our pages, with their state. They hold
         places, and may be paid.
     """
-    pots = _pots(context, hits, unmatched)
+    keys = {hit.key for hit in hits}
+    with context.store.read() as tx:
+        before = {pot.key: pot for pot in _pots(context, tx, keys, unmatched)}
     # The platform is asked before the transaction, which would hold the database while the network answers.
-    gone = _gone(context, platform, [pot for pot in pots if any(hit.state == "open" for hit in pot.hits)])
+    gone = _gone(context, platform, [pot for pot in before.values() if any(hit.state == "open" for hit in pot.hits)])
     with context.store.begin() as tx:
         filled = _Filled(context, tx, platform)
+        pots = _pots(context, tx, keys, unmatched)
         for pot in pots:
             _note_unmatched(tx, pot)
-        return sum(_close(context, tx, filled, pot, is_gone=pot.key in gone) for pot in pots)
+        # Another process may have asked for more answers meanwhile: what has changed waits for the next collection.
+        return sum(
+            _close(context, tx, filled, pot, is_gone=pot.key in gone and pot == before.get(pot.key)) for pot in pots
+        )
 
 
-def _pots(context: Context, hits: Sequence[HitRecord], unmatched: Mapping[str, Mapping[str, str]]) -> list[Pot]:
-    """Return the pots that the HITs belong to, whole, with the unmatched submissions as they are now."""
-    orders = {hit.order_key for hit in hits if hit.order_key}
-    with context.store.read() as tx:
-        intents = tx.work.intents(context.campaign_id)
-        every = tx.work.hits(context.campaign_id) if orders else []
-    whole = [hit for hit in hits if not hit.order_key] + [hit for hit in every if hit.order_key in orders]
+def _pots(context: Context, tx: Transaction, keys: set[str], unmatched: Mapping[str, Mapping[str, str]]) -> list[Pot]:
+    """Return the pots that the HITs belong to, whole, as they stand now."""
+    every = tx.work.hits(context.campaign_id, with_items=False)
+    orders = {hit.order_key for hit in every if hit.key in keys and hit.order_key}
+    whole = [hit for hit in every if hit.key in keys or hit.order_key in orders]
     found = []
-    for pot in pots_of(whole, intents):
+    for pot in pots_of(whole, tx.work.intents(context.campaign_id)):
         remote_id = str(pot.hits[0].platform_hit_id)
-        now = tuple(sorted(unmatched.get(remote_id, {}).items()))
-        found.append(Pot(pot.key, pot.hits, pot.reservations, now))
+        found.append(replace(pot, unmatched=tuple(sorted(unmatched.get(remote_id, {}).items()))))
     return found
 
 
@@ -67,9 +71,11 @@ class _Filled:
         # A rejected submission keeps its place unless the platform frees it.
         paid = {"submitted", "approved"}
         taken = paid | (set() if platform.capabilities.rejection_frees_slot else {"rejected"})
+        apart, freed = _paid_apart(tx.work.intents(context.campaign_id), platform.name)
+        has_place, is_of_place = ~known["submission_id"].isin(freed), ~known["submission_id"].isin(apart)
         self.known: pd.DataFrame = known
-        self.taken = Counter(known.loc[known["state"].isin(taken), "hit_key"].tolist())
-        self.paid = Counter(known.loc[known["state"].isin(paid), "hit_key"].tolist())
+        self.taken = Counter(known.loc[known["state"].isin(taken) & has_place, "hit_key"].tolist())
+        self.paid = Counter(known.loc[known["state"].isin(paid) & is_of_place, "hit_key"].tolist())
         self.under_way = set(known.loc[known["state"] == "accepted", "hit_key"])
         self.keeps_rejected = "rejected" in taken
 
@@ -89,18 +95,47 @@ class _Filled:
         return under_way or any(hit.key in self.under_way for hit in pot.hits)
 
 
+def _paid_apart(intents: Iterable[IntentRecord], platform: str) -> tuple[set[str], set[str]]:
+    """Return what was paid out of money of its own, not that of its place, and what of it has no place any more."""
+    apart: set[str] = set()
+    freed: set[str] = set()
+    for each in intents:
+        payload, result = each.payload or {}, each.result or {}
+        if each.operation != "approve" or each.lane != platform or not payload.get("extra"):
+            continue
+        names = {*result.get("approved", ()), *result.get("auto_approved", ())}
+        if each.state == "done" and "approved" not in result:  # a person said so
+            names = set(payload["extra"])
+        apart |= names & set(payload["extra"])
+        freed |= names & set(payload.get("freed", ()))
+    return apart, freed
+
+
 def _close(context: Context, tx: Transaction, filled: _Filled, pot: Pot, *, is_gone: bool) -> int:
     """Settle one pot if nothing more can happen in it; return its open places."""
     if not any(hit.state == "open" for hit in pot.hits):
-        return 0
+        return _look_again(context, tx, filled, pot)
     full = filled.taken_of(pot) >= pot.places
-    over = full or (is_gone and not filled.has_under_way(pot))
+    over = not pot.is_growing and (full or (is_gone and not filled.has_under_way(pot)))
     for hit in pot.hits:
         is_full = filled.taken[hit.key] >= hit.redundancy
         if over and hit.state == "open":
             tx.work.set_hit(hit.key, state="complete" if is_full else "closed")
     if not over:
-        return pot.places - filled.taken_of(pot)
+        return max(0, pot.places - filled.taken_of(pot))
+    settle_pot(context.campaign_id, tx, pot, filled.paid_of(pot))
+    return 0
+
+
+def _look_again(context: Context, tx: Transaction, filled: _Filled, pot: Pot) -> int:
+    """Follow what happened behind our back to a pot that was closed: less is paid, or a place is offered again."""
+    if pot.is_growing or any(hit.state not in {"complete", "closed"} for hit in pot.hits):
+        return 0
+    emptied = [hit for hit in pot.hits if hit.state == "complete" and filled.taken[hit.key] < hit.redundancy]
+    for hit in emptied:
+        tx.work.set_hit(hit.key, state="open")
+    if emptied:
+        return max(0, pot.places - filled.taken_of(pot))
     settle_pot(context.campaign_id, tx, pot, filled.paid_of(pot))
     return 0
 

@@ -46,15 +46,19 @@ def judge(before: ModelRecord | None, model: EffortModel, data: Any) -> Verdict:
     model : EffortModel
         The new one.
     data : training rows
-        ``X, seconds, workers, rounds, weight`` as the new model was fitted on; without rounds (times of elsewhere,
-        given by the user) the new model replaces.
+        ``X, seconds, workers, rounds, weight, finished, per`` as the new model was fitted on; without rounds (times of
+        elsewhere, given by the user) the new model replaces. Rows that are not finished only train.
     """
     if before is None or data.rounds is None or data.workers is None:
         return Verdict(True)
     champion = EffortModel.from_bytes(before.blob)
+    if before.scores.get("per", "group") != data.per:
+        return Verdict(True, (f"the model before told times of another kind, not per {data.per}, so it is replaced",))
     if not set(map(str, champion.feature_names_in_)) <= set(map(str, data.X.columns)):
         return Verdict(True, ("the model before knew other features, so it is replaced without a comparison",))
     later = data.rounds > int(before.scores.get("last_round", 0))
+    if data.finished is not None:
+        later &= data.finished
     stays = f"model {before.version} stays in use"
     if champion.kind != model.kind and not later.any():
         return _same_rows(champion, model, data, stays)
@@ -73,6 +77,7 @@ def judge(before: ModelRecord | None, model: EffortModel, data: Any) -> Verdict:
             folds=min(5, len(set(data.workers[later].tolist()))),
             rows=later,
             sample_weight=data.weight,
+            finished=data.finished if model.kind == "log_time" else None,
         )
     except ModelError as error:
         return Verdict(False, (f"{stays}: the new one cannot be judged on later rounds ({error})",))
@@ -89,7 +94,11 @@ def _same_rows(champion: EffortModel, model: EffortModel, data: Any, stays: str)
     workers = len(set(data.workers.tolist()))
     if workers < _LEAST_WORKERS:
         return Verdict(False, (f"{stays}: {workers} workers are too few to compare kinds (from {_LEAST_WORKERS})",))
-    found = compare_models(champion, model, data.X, data.seconds, workers=data.workers, folds=min(5, workers))
+    done = np.ones(len(data.X), dtype=bool) if data.finished is None else data.finished
+    who = data.workers[done]
+    found = compare_models(
+        champion, model, data.X[done], data.seconds[done], workers=who, folds=min(5, len(set(who.tolist())))
+    )
     return Verdict(found.better, (*(() if found.better else (stays,)), f"in the same folds, {found}"))
 
 

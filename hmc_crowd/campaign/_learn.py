@@ -8,25 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from hmc_crowd.campaign._effort import MODEL, group_table, readable_items
-from hmc_crowd.campaign._judge import inclusion_probability, judge
-from hmc_crowd.effort import (
-    WORKER_FEATURES,
-    EffortModel,
-    clean_work_times,
-    fit_setup_marginal,
-    inclusion_weights,
-    worker_features,
-)
+from hmc_crowd.campaign._effort import MODEL, PER
+from hmc_crowd.campaign._judge import judge
+from hmc_crowd.campaign._timed import timed_rows
+from hmc_crowd.effort import EffortModel, drift_report, fit_setup_marginal, inclusion_weights
+from hmc_crowd.errors import InputError, StateError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from hmc_crowd.campaign._context import Context
-    from hmc_crowd.effort import SetupMarginal, WorkTimes
-    from hmc_crowd.store import ModelRecord, Transaction
+    from hmc_crowd.effort import DriftReport, SetupMarginal, WorkTimes
+    from hmc_crowd.store import ModelRecord
 
-__all__ = ["Learned", "learn", "train"]
+__all__ = ["Learned", "drift", "learn", "train"]
 
 _LEAST_ROWS = 20
 _LEAST_WORKERS = 5
@@ -41,7 +36,8 @@ class Learned:
     with clocks that disagree; raw times stay as they were. ``first_item_extra_s`` is how much longer the median first
     answer of a session took. ``platform_ratio`` is how many times as long the same work took by the platform's own
     clock: a plan's costs times this are what it would cost by that clock. ``in_use`` is False where the model before
-    stays, because the new one is not surely better on the rounds after it; ``notes`` say by how much.
+    stays, because the new one is not surely better on the rounds after it; ``notes`` say by how much. ``cut_off`` rows
+    are work that was given back or ran out of time, a lower bound; ``per`` is what is timed as one.
     """
 
     version: int
@@ -61,6 +57,8 @@ class Learned:
     first_item_extra_s: float | None = None
     platform_ratio: float | None = None
     in_use: bool = True
+    cut_off: int = 0
+    per: str = "group"
 
     def __str__(self) -> str:
         if not self.version:
@@ -72,7 +70,7 @@ class Learned:
             else f" (the model before, on the new rounds: {self.previous_mae_s:.1f} s)"
         )
         return (
-            f"effort model {self.version} from {self.rows:,} timed groups of {self.workers:,} workers: MAE "
+            f"effort model {self.version} from {self.rows:,} timed {self.per}s of {self.workers:,} workers: MAE "
             f"{self.mae_s:.1f} s{before}, R2 {self.r2:.2f} on unseen workers{split}{self._by_platform}"
             f"{'' if self.in_use else '; the model before stays in use'}"
         )
@@ -84,111 +82,73 @@ class Learned:
         return f"; {self.platform_ratio:.2f} times as long by the platform's clock"
 
 
-def train(context: Context, features: Any, seconds: ArrayLike, *, kind: str, groups: ArrayLike | None) -> Learned:
+def train(
+    context: Context,
+    features: Any,
+    seconds: ArrayLike,
+    *,
+    kind: str,
+    groups: ArrayLike | None,
+    finished: ArrayLike | None = None,
+) -> Learned:
     """Fit the effort model on times logged elsewhere, one row a timed group."""
     frame = pd.DataFrame(features)
     times = np.asarray(seconds, dtype=np.float64)
     # Numbers in order of appearance: a model is kept for long and must not hold anybody's name.
     who = None if groups is None or kind != "log_time" else pd.factorize(np.asarray(groups))[0]
-    model = EffortModel(kind, max_features=min(8, frame.shape[1])).fit(frame, times, workers=who)
-    return _save(context, model, _Training(frame, times, None if groups is None else np.asarray(groups)))
+    model = EffortModel(kind, max_features=min(8, frame.shape[1])).fit(frame, times, workers=who, finished=finished)
+    done = None if finished is None else np.asarray(finished, dtype=bool)
+    return _save(context, model, _Training(frame, times, None if groups is None else np.asarray(groups), finished=done))
 
 
-def learn(context: Context, *, kind: str) -> Learned:
-    """Retrain from the campaign's own submissions: one row for each group that one worker judged in one sitting."""
+def drift(
+    context: Context,
+    features: Any,
+    seconds: ArrayLike,
+    *,
+    periods: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+) -> DriftReport:
+    """Hold times that were logged later against the model in use."""
     with context.store.read() as tx:
-        rows, worked, erased = _timed_groups(context, tx)
-    if len(rows) < _LEAST_ROWS:
-        note = f"{len(rows)} timed groups so far; retraining starts at {_LEAST_ROWS}{_left_out(erased)}"
-        return Learned(0, len(rows), rows["worker"].nunique(), (), None, None, None, None, None, 0, (note,))
-    times = rows["seconds"].to_numpy()
+        record = tx.models.latest(context.campaign_id, MODEL)
+    if record is None:
+        raise StateError(f"campaign {context.name!r} has no effort model yet; first learn() or train_effort(...)")
+    model = EffortModel.from_bytes(record.blob)
+    return drift_report(model, features, seconds, periods=periods, workers=groups)
+
+
+def learn(context: Context, *, kind: str, per: str = "group") -> Learned:
+    """Retrain from the campaign's own submissions: one row for what one worker judged of a group in one sitting."""
+    if per not in PER:
+        raise InputError(f"per is {per!r}; a model learns the time per {' or per '.join(PER)}")
+    with context.store.read() as tx:
+        timed = timed_rows(context, tx, per=per, cut_off=kind == "log_time")
+    rows, n = timed.frame, len(timed.frame)
+    if n < _LEAST_ROWS:
+        note = f"{n} timed {per}s so far; retraining starts at {_LEAST_ROWS}{_left_out(timed.erased)}"
+        return Learned(0, n, rows["worker"].nunique(), (), None, None, None, None, None, 0, (note,), per=per)
+    times, finished = rows["seconds"].to_numpy(dtype=np.float64), rows["finished"].to_numpy(dtype=bool)
     # Workers in the order in which they came: by their random pseudonyms, folds and figures would differ every time.
     workers = pd.factorize(rows["worker"])[0]
-    split = None
+    split, judged = None, rows["judged_items"].to_numpy()
     # Where every group was judged in equally many items, opening it cannot be told from judging in it.
-    if rows["judged_items"].nunique() > 1:
+    if len(set(judged[finished].tolist())) > 1:
         split = fit_setup_marginal(
-            times, rows["judged_items"].to_numpy(), clusters=workers, rng=context.rng("split", 0)
+            times[finished], judged[finished], clusters=workers[finished], rng=context.rng("split", 0)
         )
     # A plan chose whom people saw: weights make up for it, or the model would be of doubtful and cheap items alone.
     weight = inclusion_weights(rows["probability"])
-    X = rows.drop(columns=["group", "worker", "seconds", "round", "probability"]).dropna(axis="columns", how="all")
-    known = {"workers": workers} if kind == "log_time" else {}
+    X = rows.drop(columns=["group", "worker", "seconds", "round", "probability", "finished"])
+    X = X.dropna(axis="columns", how="all")
+    known = {"workers": workers, "finished": finished} if kind == "log_time" else {}
     model = EffortModel(kind, max_features=min(8, X.shape[1])).fit(X, times, weight, **known)
-    return _save(
-        context,
-        model,
-        _Training(X, times, workers, rows["round"].to_numpy(), split, worked, erased, weight),
-    )
+    data = _Training(X, times, workers, rows["round"].to_numpy(), split, timed.worked, timed.erased, weight, finished)
+    return _save(context, model, replace(data, per=per))
 
 
 def _left_out(groups: int) -> str:
     return f"; {groups:,} groups whose texts were erased are left out" if groups else ""
-
-
-def _timed_groups(context: Context, tx: Transaction) -> tuple[pd.DataFrame, WorkTimes | None, int]:
-    """Return features and cleaned seconds of each (submission, group), and how many groups have lost their texts.
-
-    Answers without a time are left out.
-    """
-    cid = context.campaign_id
-    answers = tx.work.answers(cid)
-    answers = answers[answers["seconds"].notna()]
-    items, erased = readable_items(context, tx)
-    if answers.empty or items.empty:
-        return pd.DataFrame({"worker": []}), None, erased
-    worked = _worked(tx, cid, answers, items)
-    table = group_table(context, tx, items)
-    answers = worked.frame.merge(items[["item", "group"]], left_on="task", right_on="item")
-    answers["probability"] = inclusion_probability(tx, cid, answers)
-    sittings = answers.groupby(["submission_id", "group"], sort=True)
-    rows = sittings.agg(
-        worker=("worker", "first"),
-        seconds=("seconds_clean", "sum"),
-        judged_items=("task", "size"),
-        submitted=("submitted", "max"),
-        round=("round", "first"),
-        probability=("probability", "max"),
-    ).reset_index()
-    if rows.empty:
-        return rows, worked, erased
-    # In the order of time: ids and pseudonyms are random, and a forest depends on the order of its rows.
-    rows = rows.sort_values(["submitted", "group"], kind="stable", ignore_index=True)
-    first = rows.groupby("worker")["submitted"].transform("min") == rows["submitted"]
-    known = worker_features(
-        rows["worker"].tolist(), as_of=rows["submitted"].tolist(), gold_checks=_gold_checks(tx, cid)
-    )
-    features = table.drop(columns=["judged_items", "first_submission"], errors="ignore")
-    rows = rows.merge(features, left_on="group", right_index=True).sort_index()
-    rows["first_submission"] = first.astype(float)
-    for name in WORKER_FEATURES:
-        rows[name] = known[name].to_numpy()
-    return rows.drop(columns=["submission_id", "submitted"]), worked, erased
-
-
-def _worked(tx: Transaction, campaign: int, answers: pd.DataFrame, items: pd.DataFrame) -> WorkTimes:
-    """Clean the times of all answers: whose texts are erased may still overlap with others."""
-    submissions = tx.work.submissions(campaign)
-    # Two platforms may give the same number.
-    answers, submissions = (
-        frame.assign(submission_id=frame["platform"] + "\x1f" + frame["submission_id"])
-        for frame in (answers, submissions)
-    )
-    words = dict(zip(items["item"], items["text"].str.count(r"\S+"), strict=True))
-    return clean_work_times(answers.drop(columns="seconds"), submissions, words)
-
-
-def _gold_checks(tx: Transaction, campaign: int) -> pd.DataFrame:
-    gold = tx.frames.read(campaign, "gold").rename(columns={"item": "task"})
-    answers = tx.work.answers(campaign)
-    checked = answers.merge(gold[["task", "aspect", "label"]], on=["task", "aspect"], suffixes=("", "_gold"))
-    return pd.DataFrame(
-        {
-            "worker": checked["worker"],
-            "right": (checked["label"] == checked["label_gold"]).astype(float),
-            "at": checked["submitted"],
-        }
-    )
 
 
 @dataclass(frozen=True)
@@ -203,6 +163,13 @@ class _Training:
     worked: WorkTimes | None = None
     erased: int = 0
     weight: NDArray[np.float64] | None = None
+    finished: NDArray[np.bool_] | None = None
+    per: str = "group"
+
+    @property
+    def cut_off(self) -> int:
+        """How many rows are lower bounds."""
+        return 0 if self.finished is None else int((~self.finished).sum())
 
     @property
     def n_workers(self) -> int:
@@ -220,6 +187,7 @@ def _save(context: Context, model: EffortModel, data: _Training) -> Learned:
         coverage=False,
         workers=data.workers if model.kind == "log_time" else None,
         sample_weight=data.weight,
+        finished=data.finished if data.cut_off else None,
     )
     with context.store.read() as tx:
         before = tx.models.latest(context.campaign_id, MODEL)
@@ -235,10 +203,10 @@ def _save(context: Context, model: EffortModel, data: _Training) -> Learned:
         setup_s=None if data.split is None else data.split.setup_s,
         marginal_s=None if data.split is None else data.split.marginal_s,
         adjusted_times=0,
-        notes=tuple(
-            note for note in (scores.method, _left_out(data.erased).removeprefix("; "), *verdict.notes) if note
-        ),
+        notes=_notes(scores.method, data, verdict.notes),
         in_use=verdict.replaces,
+        cut_off=data.cut_off,
+        per=data.per,
     )
     learned = replace(learned, **_adjustments(data.worked))
     stored = {key: value for key, value in asdict(learned).items() if key != "version"}
@@ -264,6 +232,13 @@ def _save(context: Context, model: EffortModel, data: _Training) -> Learned:
     return replace(learned, version=saved.version)
 
 
+def _notes(method: str, data: _Training, verdict: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what is to be known beside the figures."""
+    bounds = f"{data.cut_off:,} times are lower bounds: that work was given back or ran out of time"
+    all_ = (method, bounds if data.cut_off else "", _left_out(data.erased).removeprefix("; "), *verdict)
+    return tuple(note for note in all_ if note)
+
+
 def _adjustments(worked: WorkTimes | None) -> dict[str, Any]:
     """Return what cleaning did to the times, as `Learned` has it."""
     if worked is None:
@@ -280,9 +255,9 @@ def _adjustments(worked: WorkTimes | None) -> dict[str, Any]:
 
 def _previous_mae(before: ModelRecord | None, data: _Training) -> float | None:
     """Return the error of the model before on the rounds that came after it; None where there are none."""
-    if before is None or data.rounds is None:
+    if before is None or data.rounds is None or data.finished is None or before.scores.get("per", PER[0]) != data.per:
         return None
-    later = data.rounds > int(before.scores.get("last_round", 0))
+    later = (data.rounds > int(before.scores.get("last_round", 0))) & data.finished
     model = EffortModel.from_bytes(before.blob)
     if not later.any() or not set(map(str, model.feature_names_in_)) <= set(data.X.columns):
         return None

@@ -27,12 +27,15 @@ class Pot:
         Key, places and amount in minor units of each.
     unmatched : tuple of (str, str)
         Id and state of submissions whose worker never came to our pages.
+    is_growing : bool
+        Whether more places are asked for and nobody knows yet whether they are there: it is not settled before that.
     """
 
     key: str
     hits: tuple[HitRecord, ...]
     reservations: tuple[tuple[str, int, int], ...]
     unmatched: tuple[tuple[str, str], ...] = ()
+    is_growing: bool = False
 
     @property
     def places(self) -> int:
@@ -44,7 +47,9 @@ def pots_of(hits: Iterable[HitRecord], intents: Iterable[IntentRecord]) -> list[
     """Return the pots of these HITs, in their order."""
     together: dict[str, list[HitRecord]] = {}
     for hit in hits:
-        together.setdefault(hit.order_key or hit.key, []).append(hit)
+        if hit.state != "cancelled":  # nobody was ever asked for it
+            together.setdefault(hit.order_key or hit.key, []).append(hit)
+    growing: set[str] = set()
     money: dict[str, list[tuple[str, int, int]]] = {}
     unmatched: dict[str, tuple[tuple[str, str], ...]] = {}
     for intent in intents:
@@ -53,9 +58,14 @@ def pots_of(hits: Iterable[HitRecord], intents: Iterable[IntentRecord]) -> list[
         key, places = _place(intent, together)
         if key is not None:
             money.setdefault(key, []).append((intent.key, places, intent.amount_minor))
+            if intent.operation == "extend" and intent.state != "done":
+                growing.add(key)
         if intent.operation == "recruit":
             unmatched[intent.key] = tuple(sorted(((intent.result or {}).get("unmatched") or {}).items()))
-    return [Pot(key, tuple(some), tuple(money.get(key, ())), unmatched.get(key, ())) for key, some in together.items()]
+    return [
+        Pot(key, tuple(some), tuple(money.get(key, ())), unmatched.get(key, ()), is_growing=key in growing)
+        for key, some in together.items()
+    ]
 
 
 def _place(intent: IntentRecord, together: dict[str, list[HitRecord]]) -> tuple[str | None, int]:

@@ -89,7 +89,13 @@ def level_pay(records: Sequence[HitRecord], pay_per_hour_minor: int) -> list[Hit
 
 
 def in_units(
-    context: Context, platform: Platform, records: Sequence[HitRecord], *, is_shared: bool, is_sensitive: bool
+    context: Context,
+    platform: Platform,
+    records: Sequence[HitRecord],
+    *,
+    is_shared: bool,
+    is_sensitive: bool,
+    content_warning: str = "",
 ) -> list[Unit]:
     """Return the calls that publish these HITs, each with its cost.
 
@@ -99,6 +105,8 @@ def in_units(
         Whether people are recruited for many HITs at once.
     is_sensitive : bool
         Whether an item among them is flagged as sensitive.
+    content_warning : str
+        What the platform's people are warned of.
     """
     if not is_shared:
         return [
@@ -120,17 +128,18 @@ def in_units(
         return []
     with context.store.read() as tx:
         pages = Pages(context, tx, list(records))
-    return [_order(platform, uid, some, pages, is_sensitive=is_sensitive) for _, some in sorted(by_pay.items())]
+    warned: dict[str, Any] = {"is_sensitive": is_sensitive, "content_warning": content_warning}
+    return [_order(platform, uid, some, pages, warned) for _, some in sorted(by_pay.items())]
 
 
-def _order(platform: Platform, uid: str, records: list[HitRecord], pages: Pages, *, is_sensitive: bool) -> Unit:
+def _order(platform: Platform, uid: str, records: list[HitRecord], pages: Pages, warned: dict[str, Any]) -> Unit:
     key = campaign_key(uid, "order", records[0].pay_minor, *sorted(record.key for record in records))
     places = sum(record.redundancy for record in records)
     payload = {
         "hits": [record.key for record in records],
         "places": places,
         "expected_s": sum(record.redundancy * record.expected_s for record in records) / places,
-        "is_sensitive": is_sensitive,
+        **warned,
     }
     order = order_of(key, [pages.hit(record) for record in records], payload)
     total = platform.quote(order).total_minor if isinstance(platform, QuotesOrders) else _cost(platform, records)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hmc_crowd.campaign import _asked, _extend, _pay, _publish, _reconcile, _reject, _review
+from hmc_crowd.campaign import _asked, _extend, _listing, _pay, _publish, _reconcile, _reject, _review
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    import pandas as pd
 
     from hmc_crowd.campaign._context import Context, Progress
     from hmc_crowd.platform import Platform, TaskPages
@@ -226,6 +228,29 @@ class Outside:
     ) -> _extend.Stopped:
         """Offer nothing more: drop what was not sent yet, close what is out. Work under way may be finished."""
         return _extend.stop(self._context, _publish.connect(platform, self._context), pages=pages, progress=progress)
+
+    def hits(self) -> pd.DataFrame:
+        """List the HITs, in the order in which they were made: what is out, for `extend`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``hit, round, state, platform, platform_hit, items, places, pay_minor, currency, expected_s, goes_on`` (the
+            HIT whose questions it asks further, or missing).
+        """
+        return _listing.hits(self._context)
+
+    def submissions(self) -> pd.DataFrame:
+        """List the submissions under their workers' pseudonyms: what there is to approve, reject and pay.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``submission, platform, hit, worker, state, review, answers, items, bonuses_minor``, the three clocks
+            ``platform_elapsed_s, page_elapsed_s, active_s`` with ``time_quality``, ``submitted_at`` and ``left_out``
+            (why its answers do not count, or missing).
+        """
+        return _listing.submissions(self._context)
 
     def questions(self) -> tuple[_asked.Question, ...]:
         """Return what a person must decide, oldest first: payments that do not show, disputed work, unknown HITs."""

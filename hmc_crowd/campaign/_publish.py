@@ -174,7 +174,14 @@ def _new_units(context: Context, platform: Platform, plan_id: int, round_: int, 
     if is_shared and request.pay_per_hour_minor is not None:
         records = level_pay(records, request.pay_per_hour_minor)
     is_sensitive = check_items(context, platform, records, has_warning=bool(request.content_warning) or is_shared)
-    return in_units(context, platform, records, is_shared=is_shared, is_sensitive=is_sensitive)
+    return in_units(
+        context,
+        platform,
+        records,
+        is_shared=is_shared,
+        is_sensitive=is_sensitive,
+        content_warning=request.content_warning,
+    )
 
 
 def _record(bundle: Bundle, request: PublishRequest) -> HitRecord:

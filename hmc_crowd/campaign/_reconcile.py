@@ -101,9 +101,16 @@ def _orphans(context: Context, platform: Platform) -> dict[str, RemoteHit]:
     uid = str(context.settings()["uid"])
     mine = {key: hit for key, hit in platform.find_all().items() if key.startswith(campaign_mark(uid))}
     with context.store.read() as tx:
-        known = {each.key for each in tx.work.intents(context.campaign_id)}
+        intents = tx.work.intents(context.campaign_id)
+        known = {each.key for each in intents}
         known |= {hit.key for hit in tx.work.hits(context.campaign_id)}
-    orphans = {key: hit for key, hit in mine.items() if not _is_known(key, known)}
+    # What a person has decided about is no riddle any more.
+    decided = {each.key for each in intents if each.state in {"done", "cancelled"}}
+    orphans = {
+        key: hit
+        for key, hit in mine.items()
+        if not _is_known(key, known) and campaign_key(uid, "orphan", platform.name, key) not in decided
+    }
     if orphans:
         _ask(context, platform, uid, orphans)
     return orphans

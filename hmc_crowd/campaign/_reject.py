@@ -41,6 +41,8 @@ class Rejected:
         Rejected submissions of all that were handed in, earlier ones included, in [0, 1].
     unpaid_minor : int
         What is not paid to their workers.
+    rejected_before : int
+        Submissions asked for that this campaign has rejected already; they are left as they are.
     """
 
     account: Account
@@ -52,6 +54,7 @@ class Rejected:
     rejected: int = 0
     deferred: int = 0
     disputed: int = 0
+    rejected_before: int = 0
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -60,6 +63,8 @@ class Rejected:
             f"{verb} {self.submissions:,} submissions on {self.account.platform} ({self.account.endpoint}), "
             f"{self.share:.1%} of all: {Money(self.unpaid_minor, self.currency)} not paid"
         )
+        if self.rejected_before:
+            line += f"; {self.rejected_before:,} were rejected before"
         if self.dry_run:
             return line
         return f"{line}; {self.rejected:,} rejected, {self.deferred:,} put off, {self.disputed:,} disputed"
@@ -83,28 +88,40 @@ def reject(
         known = tx.work.submissions(context.campaign_id)
         hits = {hit.key: hit for hit in tx.work.hits(context.campaign_id)}
         rewards = {each.submission_id: each.state for each in tx.payments.read(context.campaign_id, reason_code=REWARD)}
+        intents = tx.work.intents(context.campaign_id)
+    ours = {
+        (each.payload or {})["submission_id"]
+        for each in intents
+        if each.operation == "reject" and each.lane == platform.name and each.state == "done"
+    }
     known = known[known["platform"] == platform.name].set_index("submission_id")
     handed_in = int(known["state"].map(lambda state: SubmissionState(state).has_work).sum()) if len(known) else 0
-    before = int((known["state"] == "rejected").sum())
-    for each in proposals:
+    before = set(known.index[known["state"] == "rejected"])
+    # Said again after a crash, or by a second process: what we have rejected is done.
+    new = [each for each in proposals if each.submission_id not in before & ours]
+    for each in new:
         _check(platform, each, known, rewards)
     named = signed_off_by or ("nobody yet" if dry_run else "")
-    checked = check_rejections(proposals, handed_in=handed_in, rejected_before=before, signed_off_by=named, cap=cap)
+    checked = check_rejections(new, handed_in=handed_in, rejected_before=len(before), signed_off_by=named, cap=cap)
     of_hit = {each.submission_id: hits[str(known.loc[each.submission_id, "hit_key"])] for each in checked}
     sheet = Rejected(
         account=platform.account(),
         submissions=len(checked),
-        share=(len(checked) + before) / max(1, handed_in),
+        share=(len(checked) + len(before)) / max(1, handed_in),
         unpaid_minor=sum(hit.pay_minor for hit in of_hit.values()),
         currency=str(context.settings()["currency"]),
         dry_run=dry_run,
+        rejected_before=len(proposals) - len(new),
     )
     if dry_run:
         return sheet
     keys = _write(context, platform, checked, of_hit, signed_off_by)
     ran = send(context, platform, pages, keys, progress=progress)
     if platform.capabilities.rejection_frees_slot and isinstance(pages, RoutedPages):
-        pages.release(platform.name, [each.submission_id for each in checked])
+        done = set(ran.done)
+        pages.release(
+            platform.name, [each.submission_id for each, key in zip(checked, keys, strict=True) if key in done]
+        )
     note = ran.busy or (ran.why if not ran.is_complete else "")
     return replace(
         sheet,

@@ -237,6 +237,12 @@ def _intent(
         "hit_ids": sorted({str(each.hit.platform_hit_id) for each in batch}),
         "singly": sorted(extra),
         "extra": extra,
+        # Whose places somebody else has, or may have.
+        "freed": sorted(
+            each.submission
+            for each in batch
+            if each.state == "expired" or (each.is_extra and platform.capabilities.rejection_frees_slot)
+        ),
         "override": request.override,
         "by": request.by,
     }

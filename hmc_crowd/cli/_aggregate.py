@@ -1,5 +1,6 @@
 """The command aggregate: several answers -> one label, of a campaign or of a file."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -88,6 +89,15 @@ def aggregate(
             help="Labels and workers may differ by this column of the file; a campaign knows route.",
         ),
     ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            "--weights",
+            metavar="COLUMN",
+            help="How much each answer counts: this column of the file.",
+            rich_help_panel=_ALONE,
+        ),
+    ] = None,
     update: Annotated[
         bool, typer.Option("--update", help="A campaign: label what has new answers, as the workers were known.")
     ] = False,
@@ -116,16 +126,20 @@ def aggregate(
     as_json: AsJson = False,
 ) -> None:
     """Turn several answers into one label; --out FILE writes one label for every item, people's or the machine's."""
-    for file, name in ((out, "--out"), (workers, "--workers")):
-        require_free(file, overwrite=overwrite, name=name)
+    written = {"--out": out, "--workers": workers, "--report": report}
+    for name, file in written.items():
+        require_free(file, overwrite=overwrite, name=name, endings=(".html",) if name == "--report" else None)
+    _require_apart(written, {} if answers is None else {"ANSWERS": answers, "--gold": gold, "--history": history})
     if answers is not None:
         if update:
             raise InputError("--update goes with a campaign; leave it out, or leave ANSWERS out")
         past = None if history is None else Path(history)
-        request = FileRequest(answers, method, gold, names(labels), past, strata, repeats, engine, scheduler, aspect)
+        request = FileRequest(
+            answers, method, gold, names(labels), past, strata, weights, repeats, engine, scheduler, aspect
+        )
         _of_file(request, out, workers, report, overwrite=overwrite, as_json=as_json)
         return
-    _require_no_file_options(gold=gold, labels=labels or None, repeats=repeats, report=report)
+    _require_no_file_options(gold=gold, labels=labels or None, repeats=repeats, report=report, weights=weights)
     with open_campaign(db, campaign) as opened, progress_bar() as progress:
         progress("aggregating", 0, 0)
         result = opened.aggregate(
@@ -137,17 +151,17 @@ def aggregate(
             update=update,
             progress=progress,
         )
-        written = None if out is None else opened.labels(out, aspect=aspect, overwrite=overwrite)
+        labelled = None if out is None else opened.labels(out, aspect=aspect, overwrite=overwrite)
     if workers is not None:
         _write(result.workers, workers, overwrite=overwrite)
     if as_json:
         shown = {"labels": len(result.labels), "answers": result.answers, "tied": result.tied, "method": result.method}
-        emit_json({**shown, "notes": result.notes, "workers": result.workers, "out": written})
+        emit_json({**shown, "notes": result.notes, "workers": result.workers, "out": labelled})
         return
     say(str(result))
     notes(list(dict.fromkeys(result.notes)))
-    if written is not None:
-        say(f"one label for every item: {written}")
+    if labelled is not None:
+        say(f"one label for every item: {labelled}")
 
 
 def _require_no_file_options(**given: object) -> None:
@@ -155,6 +169,16 @@ def _require_no_file_options(**given: object) -> None:
         if value is not None:
             more = "; add a campaign's gold with `hmc-crowd items --gold FILE`" if name == "gold" else ""
             raise InputError(f"--{name} goes with a file of answers{more or '; leave it out, or name the file'}")
+
+
+def _require_apart(written: Mapping[str, Path | None], read: Mapping[str, Path | str | None]) -> None:
+    """Refuse to write two results to one file, or one over what it is made from: --overwrite is not meant for that."""
+    taken = {Path(file).resolve(): name for name, file in read.items() if file is not None}
+    for name, file in written.items():
+        if file is not None:
+            other = taken.setdefault(file.resolve(), name)
+            if other != name:
+                raise InputError(f"{name} is {str(file)!r}, which {other} names too; choose another file")
 
 
 def _of_file(
@@ -166,8 +190,6 @@ def _of_file(
     overwrite: bool,
     as_json: bool,
 ) -> None:
-    if report is not None and report.suffix.lower() != ".html":
-        raise InputError(f"--report is {str(report)!r}; give a file that ends in .html")
     with progress_bar() as progress:
         progress("aggregating", 0, 0)
         result = aggregate_file(request, progress)
@@ -180,8 +202,11 @@ def _of_file(
         return
     say(f"{len(result.frame):,} labels from {result.counts.used:,} answers by {result.method}")
     left_out = result.counts.rows - result.counts.used
-    if left_out or result.counts.gold != result.counts.gold_used:
-        say(str(result.counts))
+    counts = result.counts
+    if left_out or counts.gold != counts.gold_used or counts.history != counts.history_used:
+        say(str(counts))
+    if result.method.endswith("chosen by gold"):  # otherwise a caution says why nothing was chosen
+        notes([each for each in result.assumptions if each.startswith("Chosen: ")])
     notes(result.cautions, kind="caution")
     if written is None:
         table(result.frame)

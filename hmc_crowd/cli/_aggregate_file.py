@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FileRequest", "aggregate_file", "report_file"]
 
+# How programs write out that a value is missing; in a file of text they are labels like any other.
+_LOOK_MISSING = ("NaN", "nan", "NA", "N/A", "<NA>", "None", "NULL", "null")
+
 # What is in the file of an MTurk batch, and in no table of answers.
 _BATCH = {"AssignmentId", "HITId", "WorkerId"}
 
@@ -31,6 +34,7 @@ class FileRequest:
     labels: Sequence[str] = field(default=())
     history: Path | None = None
     strata: str | None = None
+    weights: str | None = None
     repeats: str | None = None
     engine: str | None = None
     scheduler: str | None = None
@@ -44,22 +48,59 @@ def aggregate_file(request: FileRequest, progress: Callable[[str, int, int], Non
 
     name = method_name(request.method)
     numbers = name == "numeric" and not request.labels
-    gold = None if request.gold is None else read_frame(request.gold, kind="gold").frame
+    gold = _gold(request)
     history = None if request.history is None else read_frame(request.history, kind=None).frame
     if request.engine == "dask" and request.scheduler is None:
         raise InputError("--engine dask needs --scheduler ADDRESS, such as tcp://10.0.0.7:8786")
-    return aggregate(
+    found = aggregate(
         _answers(request, name, numbers=numbers),
         method=name,
         gold=_as_numbers(gold, request.gold) if numbers and gold is not None else gold,
         labels=request.labels or None,
         history=history if history is None else history.assign(count=_counts(history, request.history)),
         strata=request.strata,
+        weights=request.weights,
         repeats=request.repeats,  # type: ignore[arg-type]  # because aggregate checks it and names the rules
         engine=request.engine,  # type: ignore[arg-type]  # because LocalEngine checks it and names the engines
         client=request.scheduler,
         progress=progress,
     )
+    return found if request.labels else _with_caution(found)
+
+
+def _gold(request: FileRequest) -> pd.DataFrame | None:
+    """Read the gold; a column task is as good as item, as in the tables of crowd-kit's users."""
+    import pandas as pd
+
+    from hmc_crowd.io import read_frame
+
+    if request.gold is None:
+        return None
+    bare = read_frame(request.gold, kind=None).frame
+    if bool((bare.get("evidence", pd.Series(dtype=str)).astype(str) == "with_model").any()):
+        raise InputError(f"{request.gold} has labels of the evidence 'with_model'; gold must not rest on a model")
+    named = bare.rename(columns={"task": "item"}) if "item" not in bare else None
+    found = read_frame(request.gold if named is None else named, kind="gold", name=str(request.gold)).frame
+    aspects = sorted(map(str, found["aspect"].dropna().unique())) if "aspect" in found else []
+    if request.aspect is not None and aspects:
+        return found[found["aspect"] == request.aspect]
+    if len(aspects) > 1:
+        raise FrameError(f"{request.gold} mixes the aspects {', '.join(aspects)}; name one with --aspect")
+    return found
+
+
+def _with_caution(result: AggregateResult) -> AggregateResult:
+    """Say where a label looks like a missing value that some program wrote out as text."""
+    from dataclasses import replace
+
+    odd = [name for name in _LOOK_MISSING if f"p_{name}" in result.frame]
+    if not odd:
+        return result
+    caution = (
+        f"The text {', '.join(map(repr, odd))} counts as a label; if it means that there is no answer, leave these "
+        "cells empty."
+    )
+    return replace(result, cautions=(caution, *result.cautions))
 
 
 def _answers(request: FileRequest, name: str, *, numbers: bool) -> Any:
@@ -67,6 +108,8 @@ def _answers(request: FileRequest, name: str, *, numbers: bool) -> Any:
     from hmc_crowd.io import read_frame, read_mturk_batch
 
     path = request.answers
+    if request.engine == "dask" and request.aspect is not None:
+        raise InputError("--aspect goes with other engines than dask; keep one aspect in each file of answers")
     if request.engine == "dask" and (path.is_dir() or path.suffix in {".parquet", ".pq"}):
         return str(path)
     if path.is_dir():
@@ -74,7 +117,7 @@ def _answers(request: FileRequest, name: str, *, numbers: bool) -> Any:
     if _is_batch(path):
         frame = read_mturk_batch(path).answers
     elif name.startswith("crowdkit:"):  # comparisons have other columns, sets and masks are no text
-        return read_frame(path, kind=None).frame
+        return _of_aspect(read_frame(path, kind=None).frame, request)
     else:
         _require_one_kind(path)
         frame = read_frame(path, kind="answers", allow_repeats=True, allow_empty_labels=True).frame
@@ -100,7 +143,11 @@ def _require_one_kind(path: Path) -> None:
     if path.suffix.lower() not in {".jsonl", ".ndjson"}:
         return
     labels = read_frame(path, kind=None).frame.get("label")
-    if labels is not None and pd.api.types.infer_dtype(labels, skipna=True).startswith("mixed"):
+    if labels is None:
+        return
+    if any(isinstance(each, list | dict) for each in labels):
+        raise FrameError(f"{path}: label holds lists; aggregate sets of labels with --method crowdkit:binary_relevance")
+    if pd.api.types.infer_dtype(labels, skipna=True).startswith("mixed"):
         kinds = ", ".join(sorted({type(each).__name__ for each in labels.dropna()}))
         raise FrameError(f"{path}: label mixes values of the kinds {kinds}; write all of them alike")
 
@@ -169,13 +216,12 @@ def _without_gold(request: FileRequest) -> FileRequest:
 
 def _on_gold(frame: pd.DataFrame | None, request: FileRequest) -> tuple[Any, Any]:
     """Return confidence and rightness on gold items that the fit did not know as such."""
-    from hmc_crowd.io import read_frame
-
     if frame is None or request.gold is None or frame["confidence"].isna().any():
         return None, None
-    both = frame.merge(
-        read_frame(request.gold, kind="gold").frame[["item", "label"]], on="item", suffixes=("", "_gold")
-    )
+    gold = _gold(request)
+    if gold is None:
+        return None, None
+    both = frame.merge(gold[["item", "label"]], on="item", suffixes=("", "_gold"))
     if both.empty:
         return None, None
     return both["confidence"].to_numpy(), (both["label"] == both["label_gold"]).to_numpy(dtype=float)

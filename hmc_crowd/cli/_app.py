@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hmc_crowd.cli._wording import HelpfulGroup
+from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +28,7 @@ app = typer.Typer(
 )
 
 DEFAULT_DATABASE = "hmc-crowd.db"
+LOCAL = "local"
 
 # Panels of the commands ...
 BEGIN, PLAN, PEOPLE, RESULT = "Begin", "Who judges what", "People at work", "What it says"
@@ -82,6 +84,34 @@ Workplace = Annotated[
         help="Database of the local workplace (or HMC_CROWD_WORKPLACE_URL); workplace.db by default.",
     ),
 ]
+Endpoint = Annotated[
+    str | None,
+    typer.Option(
+        "--endpoint",
+        metavar="URL",
+        help="Address of the platform's API: needed by mturk; prolific's own by default. The local one is --workplace.",
+    ),
+]
+Pages = Annotated[
+    str | None,
+    typer.Option(
+        "--pages",
+        metavar="NAME[:ADDRESS]",
+        help="Who shows the work where the platform only recruits (prolific): local, with the database --workplace or "
+        "the one named here; local by default.",
+    ),
+]
+ContentWarning = Annotated[
+    str,
+    typer.Option(
+        "--content-warning", metavar="TEXT", help="What people are warned of; needed where items are sensitive."
+    ),
+]
+Budget = Annotated[
+    str | None,
+    typer.Option("--budget", metavar="AMOUNT", help="Most to spend over the whole campaign, fees included."),
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Do spend, up to --budget; without it this is a dry run.")]
 Redundancy = Annotated[int, typer.Option("--redundancy", min=1, metavar="N", help="How many people answer an item.")]
 Minutes = Annotated[
     float, typer.Option("--target-minutes", min=0.1, metavar="MINUTES", help="Expected length of a HIT.")
@@ -114,11 +144,13 @@ def open_campaign(database: str, name: str | None) -> "Campaign":
 
 
 @contextmanager
-def connect(platform: str, workplace: str | None) -> "Iterator[Any]":
+def connect(platform: str, workplace: str | None, endpoint: str | None = None) -> "Iterator[Any]":
     """Connect to the platform that a command speaks of, and let go of it at the end."""
     from hmc_crowd.platform import find_platform
 
-    place: Any = find_platform(platform, workplace)
+    if platform == LOCAL and endpoint is not None:
+        raise InputError(f"--endpoint is {endpoint!r}, but the local platform is a database; name it with --workplace")
+    place: Any = find_platform(platform, workplace if platform == LOCAL else endpoint)
     try:
         yield place
     finally:
@@ -126,5 +158,22 @@ def connect(platform: str, workplace: str | None) -> "Iterator[Any]":
         getattr(place, "close", lambda: None)()
 
 
+@contextmanager
+def connect_pages(place: Any, pages: str | None, workplace: str | None) -> "Iterator[Any]":
+    """Connect to whoever shows the work of a platform that only recruits; None where it has pages of its own."""
+    from hmc_crowd.platform import Recruiter
+
+    if isinstance(place, Recruiter):
+        name, _, address = (pages or LOCAL).partition(":")
+        with connect(name, address or workplace, None if name == LOCAL else address or None) as shown_by:
+            yield shown_by
+        return
+    if pages is not None:
+        raise InputError(f"--pages is {pages!r}, but {place.name} shows the work on pages of its own; leave it out")
+    yield None
+
+
 # The commands register themselves on the application; the order here is the order of the help.
-from hmc_crowd.cli import _showcase, _data, _confidence, _effort, _effort_text, _planning, _people, _aggregate, _result, _look, _privacy, _metrics, _serve, _invites  # noqa: E402, E501, F401, I001
+from hmc_crowd.cli import _showcase, _data, _confidence, _effort, _effort_text, _planning, _people  # noqa: E402, F401, I001
+from hmc_crowd.cli import _outside, _steer, _watch, _listing, _aggregate, _result, _look, _privacy  # noqa: E402, F401
+from hmc_crowd.cli import _metrics, _serve, _invites  # noqa: E402, F401

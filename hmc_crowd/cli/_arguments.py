@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, TypedDict
 
@@ -18,11 +19,25 @@ if TYPE_CHECKING:
     from hmc_crowd._base.money import Money
     from hmc_crowd.io import Loaded
 
-__all__ = ["count_or_share", "grid", "names", "numbers", "read_hourly", "read_money", "read_pay", "require_free"]
+__all__ = [
+    "count_or_share",
+    "grid",
+    "names",
+    "numbers",
+    "read_budget",
+    "read_duration",
+    "read_hourly",
+    "read_money",
+    "read_pay",
+    "require_budget",
+    "require_free",
+]
 
 # A grid is worked out point by point; more than this was no intention.
 _MOST_POINTS = 100_000
 _LARGEST_COUNT = 10**12
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+_LONGEST_S = 366 * 86_400
 _ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
 
 
@@ -114,6 +129,38 @@ def read_money(text: str, *, currency: str | None = None, name: str) -> Money:
     return parse_money(text, currency=currency, name=name)
 
 
+def require_budget(budget: str | None, *, yes: bool) -> None:
+    """Refuse to spend without a limit, before anything is opened."""
+    if yes and budget is None:
+        raise InputError("--yes needs --budget AMOUNT: the most that may be spent over the whole campaign")
+
+
+def read_budget(text: str | None, currency: str) -> int | None:
+    """Read --budget in minor units of the campaign's currency.
+
+    Examples
+    --------
+    >>> read_budget("60", "USD"), read_budget(None, "USD")
+    (6000, None)
+    """
+    return None if text is None else read_money(text, currency=currency, name="--budget").minor
+
+
+def read_duration(text: str, *, name: str) -> float:
+    """Read '30s', '2m', '1.5h' or '3d' as seconds.
+
+    Examples
+    --------
+    >>> [read_duration(text, name="--every") for text in ("0s", "2m", "1.5h")]
+    [0.0, 120.0, 5400.0]
+    """
+    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)([smhd])", text.strip().lower())
+    seconds = float(found[1]) * _SECONDS[found[2]] if found else math.inf
+    if seconds > _LONGEST_S:
+        raise InputError(f"{name} is {_shown(text)}; give a time such as 30s, 2m, 1.5h or 3d")
+    return seconds
+
+
 def names(text: str) -> list[str]:
     """Read 'a, b,c' as a list of names; empty ones do not count.
 
@@ -140,12 +187,16 @@ def numbers(loaded: Loaded, column: str, file: Path, *, high: float = math.inf) 
     return found
 
 
-def require_free(out: Path | None, *, overwrite: bool, name: str = "--out") -> None:
+def require_free(
+    out: Path | None, *, overwrite: bool, name: str = "--out", endings: tuple[str, ...] | None = None
+) -> None:
     """Refuse a place for a result that cannot be written, before any work is done or saved."""
     if out is None:
         return
-    if out.suffix.lower() not in _ENDINGS:
-        raise InputError(f"{name} is {str(out)!r}; give a file that ends in one of {', '.join(_ENDINGS)}")
+    endings = endings or _ENDINGS
+    if out.suffix.lower() not in endings:
+        these = f"one of {', '.join(endings)}" if len(endings) > 1 else endings[0]
+        raise InputError(f"{name} is {str(out)!r}; give a file that ends in {these}")
     if out.is_dir():
         raise InputError(f"{name} is {str(out)!r}, a folder; name a file in it")
     if not out.parent.is_dir():

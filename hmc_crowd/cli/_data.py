@@ -91,7 +91,9 @@ def _as_it_is(db: str, name: str, labels: list[str], *, currency: str) -> "Campa
 def items(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="[FILE]", help="Items: item[, group, position, text, audience, sensitive] and any numeric features."),
+        typer.Argument(
+            metavar="[FILE]", help="Items: item[, group, position, text, audience, sensitive] and any numeric features."
+        ),
     ] = None,
     predictions: Annotated[
         Path | None,

@@ -1,4 +1,4 @@
-"""Commands about people's time: effort estimate, train, evaluate, compare."""
+"""Commands about people's time: effort estimate, train, evaluate, compare, drift."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,10 @@ Groups = Annotated[
     str | None,
     typer.Option("--groups", metavar="COLUMN", help="Rows that share its value (a worker) are never split over folds."),
 ]
+Finished = Annotated[
+    str | None,
+    typer.Option("--finished", metavar="COLUMN", help="False where work was cut off: seconds are a bound (log_time)."),
+]
 
 
 @effort_app.command("estimate")
@@ -45,15 +49,18 @@ def effort_train(
     file: Times,
     seconds: Column = "seconds",
     groups: Groups = None,
+    finished: Finished = None,
     kind: ModelKind = "random_forest",
     db: Database = DEFAULT_DATABASE,
     campaign: CampaignName = None,
     as_json: AsJson = False,
 ) -> None:
     """Train the campaign's effort model on times logged elsewhere."""
-    timed = _read_timed(file, seconds, groups)
+    timed = _read_timed(file, seconds, groups, finished)
     with open_campaign(db, campaign) as opened, busy("training"):
-        result = opened.train_effort(timed.features, timed.seconds, kind=kind, groups=timed.groups)
+        result = opened.train_effort(
+            timed.features, timed.seconds, kind=kind, groups=timed.groups, finished=timed.finished
+        )
     if as_json:
         emit_json(result)
     else:
@@ -66,6 +73,7 @@ def effort_evaluate(
     file: Times,
     seconds: Column = "seconds",
     groups: Groups = None,
+    finished: Finished = None,
     kind: ModelKind = "random_forest",
     folds: Annotated[int, typer.Option("--folds", min=2, metavar="N", help="How often a part is held out.")] = 5,
     as_json: AsJson = False,
@@ -73,11 +81,13 @@ def effort_evaluate(
     """Cross-validate an effort model on a file; nothing is stored."""
     from hmc_crowd.effort import EffortModel
 
-    timed = _read_timed(file, seconds, groups)
+    timed = _read_timed(file, seconds, groups, finished)
     model = EffortModel(kind, max_features=min(8, timed.features.shape[1]))
     with busy("evaluating"):
         who = timed.groups if kind == "log_time" else None
-        scores = model.evaluate(timed.features, timed.seconds, folds, timed.groups, workers=who)
+        scores = model.evaluate(
+            timed.features, timed.seconds, folds, timed.groups, workers=who, finished=timed.finished
+        )
     if as_json:
         emit_json(scores)
         return
@@ -119,6 +129,29 @@ def effort_compare(
     notes(found.assumptions, kind="assuming")
 
 
+@effort_app.command("drift")
+def effort_drift(
+    file: Times,
+    seconds: Column = "seconds",
+    groups: Groups = None,
+    periods: Annotated[
+        str | None, typer.Option("--periods", metavar="COLUMN", help="When each row was worked on: a round, a month.")
+    ] = None,
+    db: Database = DEFAULT_DATABASE,
+    campaign: CampaignName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Hold later times against the campaign's effort model: are people slower, does its P90 still hold?"""
+    timed = _read_timed(file, seconds, groups, periods=periods)
+    with open_campaign(db, campaign) as opened, busy("comparing"):
+        found = opened.effort_drift(timed.features, timed.seconds, periods=timed.periods, groups=timed.groups)
+    if as_json:
+        emit_json({"drifted": found.drifted, "periods": found.periods.reset_index()})
+        return
+    say(str(found))
+    table(found.periods.reset_index())
+
+
 def _per_fold(scores: Any) -> "pd.DataFrame":
     """Return one row a fold, their mean and the pooled figures; errors of the share, then in seconds."""
     import pandas as pd
@@ -141,28 +174,36 @@ def _per_fold(scores: Any) -> "pd.DataFrame":
 
 @dataclass(frozen=True)
 class _Timed:
-    """Logged times: numeric features, seconds, and whom each row belongs to."""
+    """Logged times: numeric features, seconds, whom each row belongs to, whether it was finished, and when."""
 
     features: "pd.DataFrame"
     seconds: "Any"
     groups: "Any"
+    finished: "Any"
+    periods: "Any"
 
 
-def _read_timed(file: Path, seconds: str, groups: str | None) -> _Timed:
+def _read_timed(
+    file: Path, seconds: str, groups: str | None, finished: str | None = None, *, periods: str | None = None
+) -> _Timed:
     """Read the rows of a file of logged times; name the first that are no times."""
     import pandas as pd
 
     from hmc_crowd.io import read_frame
+    from hmc_crowd.io._columns import flag_column
 
     loaded = read_frame(file, kind=None)
     frame = loaded.frame
-    for option, column in (("--seconds", seconds), ("--groups", groups)):
+    named = {"--seconds": seconds, "--groups": groups, "--finished": finished, "--periods": periods}
+    for option, column in named.items():
         if column is not None and column not in frame:
             shown = ", ".join(map(str, frame.columns[:12]))
             raise FrameError(f"{file} lacks the column {column} that {option} names (it has: {shown})")
     times = numbers(loaded, seconds, file)
-    left = frame.drop(columns=[column for column in (seconds, groups) if column is not None])
+    left = frame.drop(columns=list({column for column in named.values() if column is not None}))
     numeric = left.apply(pd.to_numeric, errors="coerce").dropna(axis="columns", how="all")
     if numeric.empty:
         raise FrameError(f"{file} has no numeric column beside {seconds}; the model needs features, such as turns")
-    return _Timed(numeric, times, None if groups is None else frame[groups].to_numpy())
+    who, when = (None if each is None else frame[each].to_numpy() for each in (groups, periods))
+    done = None if finished is None else flag_column(frame[finished], finished, loaded.where)
+    return _Timed(numeric, times, who, done, when)

@@ -8,8 +8,11 @@ from hmc_crowd._base.money import Money
 
 if TYPE_CHECKING:
     from hmc_crowd.campaign import CampaignCertificate, CampaignPlan, CostSheet, Quote, Status
+    from hmc_crowd.platform import Account
 
-__all__ = ["certificate_facts", "plan_facts", "quote_facts", "sheet_facts", "status_facts"]
+__all__ = ["account_rows", "certificate_facts", "count", "plan_facts", "quote_facts", "sheet_facts", "status_facts"]
+
+_SHOWN = 10
 
 Facts = tuple[str, list[tuple[str, str | None]]]
 
@@ -38,6 +41,12 @@ def count(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def account_rows(account: Account) -> list[tuple[str, str | None]]:
+    """Say whose money is spent, and in which world: before anything is."""
+    has = "" if account.balance is None else f", {account.balance} available"
+    return [("endpoint", account.endpoint), ("account", f"{account.account}, mode {account.mode}{has}")]
+
+
 def status_facts(status: Status) -> Facts:
     """Say where the campaign stands."""
     started = f"round {status.round}" if status.round else "not planned yet"
@@ -57,11 +66,24 @@ def status_facts(status: Status) -> Facts:
             else None,
         ),
         ("labels", f"{status.labels:,} by people, {status.tied:,} tied" if status.labels else None),
+        ("review", _review(status)),
         ("left to do", f"{count(status.work_left, 'item')} need answers" if status.work_left else None),
         ("money", f"{money} committed, of which {reserved} still reserved" if status.hits else None),
         ("certificate", f"agreement with our people at least {at_least:.2%}" if at_least is not None else None),
         ("next", _COMMANDS.get(status.next_step, status.next_step)),
     ]
+
+
+def _review(status: Status) -> str | None:
+    """Say what waits for a word from us: pay, above all."""
+    late = ", ".join(name for _, name in status.unpaid_late[:_SHOWN])
+    more = f" and {len(status.unpaid_late) - _SHOWN:,} more" if len(status.unpaid_late) > _SHOWN else ""
+    said = [
+        f"{count(status.not_reviewed, 'submission')} to approve" if status.not_reviewed else "",
+        f"{len(status.unpaid_late):,} late and unpaid, approve them by name: {late}{more}" if late else "",
+        f"{count(status.unmatched, 'submission')} without work on our pages" if status.unmatched else "",
+    ]
+    return "; ".join(part for part in said if part) or None
 
 
 def plan_facts(plan: CampaignPlan) -> Facts:
@@ -95,7 +117,7 @@ def sheet_facts(sheet: CostSheet) -> Facts:
         more = f" ({earlier:,} more since before)" if earlier else ""
         headline = f"round {sheet.round}: published {count(sheet.new_hits, 'HIT')} {where}{more}"
     return headline, [
-        ("endpoint", sheet.account.endpoint),
+        *account_rows(sheet.account),
         (
             "work",
             f"{count(sheet.submissions, 'submission')} with {count(sheet.answers, 'answer')}, about "

@@ -20,7 +20,8 @@ from hmc_crowd.cli._app import (
     open_campaign,
 )
 from hmc_crowd.cli._facts import status_facts
-from hmc_crowd.cli._show import busy, emit_json, facts, notes, say, table
+from hmc_crowd.cli._outside_facts import ask, leave_unless_done
+from hmc_crowd.cli._show import busy, emit_json, facts, say, table
 
 _NEEDED = ("hmc-crowd", "numpy", "pandas", "pyarrow", "scikit-learn", "sqlalchemy", "alembic")
 _EXTRAS = {
@@ -37,14 +38,15 @@ _EXTRAS = {
 
 @app.command(rich_help_panel=RESULT)
 def status(db: Database = DEFAULT_DATABASE, campaign: CampaignName = None, as_json: AsJson = False) -> None:
-    """Say where the campaign stands and what comes next."""
+    """Say where the campaign stands and what comes next; leaves with 3 while a question waits for a person."""
     with open_campaign(db, campaign) as opened:
         result = opened.status()
     if as_json:
         emit_json(result)
     else:
         facts(*status_facts(result))
-        notes(result.needs_human, kind="a person is needed")
+        ask(result.questions)
+    leave_unless_done(asked=len(result.questions))
 
 
 @app.command(rich_help_panel=RESULT)

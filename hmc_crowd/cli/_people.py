@@ -7,20 +7,27 @@ import typer
 
 from hmc_crowd.cli._app import (
     DEFAULT_DATABASE,
+    LOCAL,
     PEOPLE,
     REHEARSAL,
     AsJson,
+    Budget,
     CampaignName,
+    ContentWarning,
     Database,
+    Endpoint,
     Minutes,
+    Pages,
     PlatformName,
     Redundancy,
     Workplace,
+    Yes,
     app,
     connect,
+    connect_pages,
     open_campaign,
 )
-from hmc_crowd.cli._arguments import count_or_share, read_money, read_pay
+from hmc_crowd.cli._arguments import count_or_share, read_budget, read_pay, require_budget
 from hmc_crowd.cli._facts import plan_facts, sheet_facts
 from hmc_crowd.cli._planning import Audit, MaxHuman, TradeOff
 from hmc_crowd.cli._show import busy, emit_json, facts, notes, progress_bar, say, table
@@ -29,11 +36,6 @@ from hmc_crowd.errors import InputError
 Pay = Annotated[
     str, typer.Option("--pay", metavar="RATE", help="Per expected hour (12/h), or per submission (1.50USD).")
 ]
-Budget = Annotated[
-    str | None,
-    typer.Option("--budget", metavar="AMOUNT", help="Most to spend over the whole campaign, fees included."),
-]
-Yes = Annotated[bool, typer.Option("--yes", help="Do spend, up to --budget; without it this is a dry run.")]
 Method = Annotated[
     str, typer.Option("--method", metavar="METHOD", help="How answers become a label, as in `hmc-crowd aggregate`.")
 ]
@@ -65,8 +67,10 @@ def publish(
     pay: Pay,
     budget: Budget = None,
     yes: Yes = False,
-    platform: PlatformName = "local",
+    platform: PlatformName = LOCAL,
     workplace: Workplace = None,
+    endpoint: Endpoint = None,
+    pages: Pages = None,
     redundancy: Redundancy = 3,
     target_minutes: Minutes = 12.0,
     gold_share: GoldShare = 0.1,
@@ -75,24 +79,31 @@ def publish(
         typer.Option("--title", metavar="TEXT", help="What workers read first; the campaign's name by default."),
     ] = None,
     description: Annotated[str, typer.Option("--description", metavar="TEXT", help="What they read next.")] = "",
+    content_warning: ContentWarning = "",
     db: Database = DEFAULT_DATABASE,
     campaign: CampaignName = None,
     as_json: AsJson = False,
 ) -> None:
     """Bundle the plan's items into HITs and offer them to people; a dry run unless --yes --budget AMOUNT."""
-    if yes and budget is None:
-        raise InputError("--yes needs --budget AMOUNT: the most that may be spent")
-    with open_campaign(db, campaign) as opened, connect(platform, workplace) as place, progress_bar() as progress:
+    require_budget(budget, yes=yes)
+    with (
+        open_campaign(db, campaign) as opened,
+        connect(platform, workplace, endpoint) as place,
+        connect_pages(place, pages, workplace) as shown_by,
+        progress_bar() as progress,
+    ):
         currency = opened.status().currency
         sheet = opened.publish(
             place,
             redundancy=redundancy,
             **read_pay(pay, currency),
-            budget_minor=None if budget is None else read_money(budget, currency=currency, name="--budget").minor,
+            budget_minor=read_budget(budget, currency),
             target_minutes=target_minutes,
             gold_share=gold_share,
             title=title,
             description=description,
+            content_warning=content_warning,
+            pages=shown_by,
             dry_run=not yes,
             progress=progress,
         )
@@ -107,8 +118,10 @@ def publish(
 
 @app.command(rich_help_panel=PEOPLE)
 def collect(
-    platform: PlatformName = "local",
+    platform: PlatformName = LOCAL,
     workplace: Workplace = None,
+    endpoint: Endpoint = None,
+    pages: Pages = None,
     crowd: CrowdFile = None,
     workers: Workers = 30,
     accuracy: Accuracy = 0.85,
@@ -119,12 +132,17 @@ def collect(
 ) -> None:
     """Read submissions, answers and times into the database; with --crowd, let simulated people work first."""
     simulated = _crowd(crowd, workers, accuracy, seed)
-    with open_campaign(db, campaign) as opened, connect(platform, workplace) as place, progress_bar() as progress:
+    with (
+        open_campaign(db, campaign) as opened,
+        connect(platform, workplace, endpoint) as place,
+        connect_pages(place, pages, workplace) as shown_by,
+        progress_bar() as progress,
+    ):
         if simulated is not None:
             _require_rehearsal(place)
             progress("simulated people at work", 0, 0)
             place.rehearse(simulated)
-        result = opened.collect(place, progress=progress)
+        result = opened.collect(place, pages=shown_by, progress=progress)
     if as_json:
         emit_json(result)
         return
@@ -183,8 +201,10 @@ def run(
     pay: Pay,
     budget: Budget = None,
     yes: Yes = False,
-    platform: PlatformName = "local",
+    platform: PlatformName = LOCAL,
     workplace: Workplace = None,
+    endpoint: Endpoint = None,
+    pages: Pages = None,
     trade_off: TradeOff = 4.6,
     max_human: MaxHuman = "0.5",
     audit: Audit = None,
@@ -192,6 +212,7 @@ def run(
     method: Method = "dawid_skene",
     target_minutes: Minutes = 12.0,
     gold_share: GoldShare = 0.1,
+    content_warning: ContentWarning = "",
     max_rounds: Annotated[int, typer.Option("--max-rounds", min=1, metavar="N", help="Most rounds to play.")] = 5,
     crowd: CrowdFile = None,
     workers: Workers = 30,
@@ -206,8 +227,7 @@ def run(
     Call it again to go on: after an interrupt, or when people have worked. Without --yes it plans, and says what
     publishing would cost.
     """
-    if yes and budget is None:
-        raise InputError("--yes needs --budget AMOUNT: the most that may be spent over all rounds")
+    require_budget(budget, yes=yes)
     simulated = _crowd(crowd, workers, accuracy, seed)
     planned = {
         "trade_off": trade_off,
@@ -215,14 +235,20 @@ def run(
         "audit": count_or_share(audit, name="--audit"),
         "redundancy": redundancy,
     }
-    with open_campaign(db, campaign) as opened, connect(platform, workplace) as place, progress_bar() as progress:
+    with (
+        open_campaign(db, campaign) as opened,
+        connect(platform, workplace, endpoint) as place,
+        connect_pages(place, pages, workplace) as shown_by,
+        progress_bar() as progress,
+    ):
         currency = opened.status().currency
         spent = {
             "redundancy": redundancy,
             **read_pay(pay, currency),
-            "budget_minor": None if budget is None else read_money(budget, currency=currency, name="--budget").minor,
+            "budget_minor": read_budget(budget, currency),
             "target_minutes": target_minutes,
             "gold_share": gold_share,
+            "content_warning": content_warning,
         }
         if simulated is not None:
             _require_rehearsal(place)
@@ -234,10 +260,11 @@ def run(
                 method=method.replace("-", "_"),
                 plan=planned,
                 publish=spent,
+                pages=shown_by,
                 progress=progress,
             )
         else:
-            result = _dry_run(opened, place, planned, spent)
+            result = _dry_run(opened, place, planned, {**spent, "pages": shown_by})
     _show_run(result, as_json=as_json, dry=not yes)
 
 

@@ -85,13 +85,16 @@ def _certify_counts(
 @app.command(rich_help_panel=RESULT)
 def learn(
     kind: ModelKind = "random_forest",
+    per: Annotated[
+        str, typer.Option("--per", metavar="group|item", help="What is timed as one and predicted as one.")
+    ] = "group",
     db: Database = DEFAULT_DATABASE,
     campaign: CampaignName = None,
     as_json: AsJson = False,
 ) -> None:
     """Retrain the effort model from the campaign's logged times (also: retrain)."""
     with open_campaign(db, campaign) as opened, busy("training"):
-        result = opened.learn(kind=kind)
+        result = opened.learn(kind=kind, per=per)
     if as_json:
         emit_json(result)
         return

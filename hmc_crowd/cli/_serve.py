@@ -6,12 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
+from hmc_crowd.cli import _board_keys
 from hmc_crowd.cli._app import DEFAULT_DATABASE, PEOPLE, AsJson, Database, Overwrite, Workplace, app, connect
 from hmc_crowd.cli._show import emit_json, facts, notes, say, table
 from hmc_crowd.cli._wording import HelpfulGroup
 from hmc_crowd.errors import InputError
 
 _LARGEST = 1_000_000
+OfBoard = Annotated[bool, typer.Option("--board", help="Keys of the board and the machine door.")]
 
 
 @app.command(rich_help_panel=PEOPLE)
@@ -34,7 +36,7 @@ def serve(
     db: Database = DEFAULT_DATABASE,
     as_json: AsJson = False,
 ) -> None:
-    """Serve the workplace: task pages, the MTurk API, and Prolific's arrivals where its token is set."""
+    """Serve the workplace: task pages, the board, the MTurk API, and Prolific's arrivals where its token is set."""
     from contextlib import ExitStack
 
     from hmc_crowd._base.clock import SystemClock
@@ -81,7 +83,7 @@ def _started(shown: list[tuple[str, str]], where: str, *, as_json: bool) -> None
 
 layouts_app = typer.Typer(cls=HelpfulGroup, help="HITLayouts for scripts that use the MTurk API.")
 app.add_typer(layouts_app, name="layouts", rich_help_panel=PEOPLE)
-keys_app = typer.Typer(cls=HelpfulGroup, help="Keys that scripts sign their calls of the MTurk API with.")
+keys_app = typer.Typer(cls=HelpfulGroup, help="Keys: for scripts at the MTurk API, for the board and its machine door.")
 app.add_typer(keys_app, name="keys", rich_help_panel=PEOPLE)
 
 
@@ -122,10 +124,22 @@ def keys_issue(
     account: Annotated[
         str, typer.Option("--account", metavar="NAME", help="Whose HITs and money it reaches; made if new.")
     ] = "main",
+    role: Annotated[
+        str | None,
+        typer.Option(
+            "--role",
+            metavar="ROLE",
+            help="A key for the board and the machine door instead: worker, expert, auditor, reviewer or owner.",
+        ),
+    ] = None,
+    db: Database = DEFAULT_DATABASE,
     workplace: Workplace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Issue a key; its secret is printed now and never again."""
+    """Issue a key for the MTurk API, or with --role for the board; it is printed now and never again."""
+    if role is not None:
+        _board_keys.issue(db, role, label, as_json=as_json)
+        return
     with connect("local", workplace) as place:
         key = place.front_door().issue_key(account, label=label)
     shown = {"AWS_ACCESS_KEY_ID": key.access_key_id, "AWS_SECRET_ACCESS_KEY": key.secret_access_key}
@@ -138,8 +152,13 @@ def keys_issue(
 
 
 @keys_app.command("list")
-def keys_list(workplace: Workplace = None, as_json: AsJson = False) -> None:
+def keys_list(
+    board: OfBoard = False, db: Database = DEFAULT_DATABASE, workplace: Workplace = None, as_json: AsJson = False
+) -> None:
     """List the keys that were issued, without their secrets."""
+    if board:
+        _board_keys.listed(db, as_json=as_json)
+        return
     with connect("local", workplace) as place:
         columns = ["access_key_id", "account", "label", "created_at", "revoked_at"]
         _list(place.front_door().keys(), columns, as_json=as_json)
@@ -148,12 +167,17 @@ def keys_list(workplace: Workplace = None, as_json: AsJson = False) -> None:
 @keys_app.command("revoke")
 def keys_revoke(
     key: Annotated[str, typer.Argument(metavar="ID", help="The key's id, as in the list.")],
+    board: OfBoard = False,
+    db: Database = DEFAULT_DATABASE,
     workplace: Workplace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take a key back: what it signs from now on is refused."""
-    with connect("local", workplace) as place:
-        place.front_door().revoke_key(key)
+    """Take a key back: from now on it is refused."""
+    if board:
+        _board_keys.revoke(db, key)
+    else:
+        with connect("local", workplace) as place:
+            place.front_door().revoke_key(key)
     if as_json:
         emit_json({"revoked": key})
     else:

@@ -26,7 +26,14 @@ _COMMANDS = {
     "collect()": "`hmc-crowd collect`",
     "aggregate()": "`hmc-crowd aggregate`",
     "certify()": "`hmc-crowd certify`",
+    "approve()": "`hmc-crowd approve`",
+    "pay()": "`hmc-crowd pay`",
+    "questions()": "`hmc-crowd status`",
+    "status().questions": "`hmc-crowd status`",
     "overwrite=True": "--overwrite",
+    "override=True": "--override",
+    "content_warning=": "--content-warning",
+    "pages=": "--pages",
 }
 _OPTIONS = {
     "max_human": "--max-human",
@@ -35,6 +42,7 @@ _OPTIONS = {
     "pay_per_hour_minor": "--pay",
     "pay_per_hour": "--pay",
     "budget_minor": "--budget",
+    "signed_off_by": "--signed-off-by",
     "trade_off": "--trade-off",
     "trade_offs": "--trade-offs",
     "max_humans": "--max-humans",

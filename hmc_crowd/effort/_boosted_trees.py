@@ -49,7 +49,7 @@ class BoostedTrees:
     ) -> BoostedTrees:
         """Boost the quantile of ``target``."""
         from sklearn.ensemble import HistGradientBoostingRegressor
-        from threadpoolctl import threadpool_limits
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
         model = HistGradientBoostingRegressor(
             loss="quantile",

@@ -149,6 +149,7 @@ def held_out_quantiles(
     folds: int = 5,
     rows: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    finished: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
     """Return P50 and P90 of every row by a clone of the model that was fitted without it, shape (n, 2).
 
@@ -156,8 +157,8 @@ def held_out_quantiles(
     ----------
     model : EffortModel
         Its parameters are used; itself it stays as it is.
-    X, seconds, sample_weight
-        As in `EffortModel.fit`.
+    X, seconds, sample_weight, finished
+        As in `EffortModel.fit`; a row that is not finished can train and have a prediction, but proves nothing.
     groups : array, shape (n,), optional
         Kept apart in the folds, for example workers.
     workers : array, shape (n,), optional
@@ -171,6 +172,7 @@ def held_out_quantiles(
     asked = np.ones(len(target), dtype=bool) if rows is None else np.asarray(rows, dtype=bool)
     weight = None if sample_weight is None else float_vector(sample_weight, name="sample_weight", low=0.0)
     who = None if workers is None else np.asarray(workers)
+    done = None if finished is None else np.asarray(finished, dtype=bool)
     require_same_length([("seconds", target), ("X", table), ("rows", asked)])
     where, out = np.flatnonzero(asked), np.empty((len(target), len(_AT)))
     kept = None if groups is None else np.asarray(groups)[where]
@@ -185,6 +187,7 @@ def held_out_quantiles(
             target[train],
             None if weight is None else weight[train],
             workers=None if who is None else who[train],
+            finished=None if done is None else done[train],
         )
         out[test] = fresh.predict_quantile(take_rows(table, test), _AT)
     return out[where]

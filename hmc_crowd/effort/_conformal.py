@@ -2,8 +2,9 @@
 
 Split conformal calibration (Papadopoulos et al. 2002; Romano, Patterson, Candes 2019) with workers as the unit: folds
 never share a worker, the score of a row is how far its log time lies above the predicted quantile, and the quantile is
-moved by the score that a share ``q`` of the rows keeps. A worker still to come counts as one more with an infinite
-score (Dunn, Wasserman, Ramdas 2023, two-layer data), which a small crowd makes visible.
+moved by the score that a share ``q`` of the rows keeps. So a quantile covers its share of the next crew's rows on
+average over crews, not in each. Counting a whole worker still to come as an infinite score (Dunn, Wasserman, Ramdas
+2023) would promise it as a lower bound; with forty workers that covered .924 in simulation, so one row is counted.
 """
 
 from __future__ import annotations
@@ -21,24 +22,21 @@ if TYPE_CHECKING:
 __all__ = ["clustered_mean"]
 
 
-def clustered_offset(
-    score: NDArray[np.float64], weight: NDArray[np.float64], code: NDArray[np.intp], q: float
-) -> float:
+def conformal_offset(score: NDArray[np.float64], weight: NDArray[np.float64], q: float) -> float:
     """Return what to add to a predicted quantile so that a share ``q`` of the weight lies at or below it.
 
-    Upper quantiles carry the worker still to come: q * (1 + 1 / workers), at most the largest score. The median and
-    below need no such margin.
+    Upper quantiles carry the row still to come: q * (1 + 1 / rows), at most the largest score. The median and below
+    need no such margin.
 
-    >>> clustered_offset(np.array([1.0, 2.0, 3.0, 4.0]), np.ones(4), np.array([0, 1, 2, 3]), 0.5)
+    >>> conformal_offset(np.array([1.0, 2.0, 3.0, 4.0]), np.ones(4), 0.5)
     2.0
 
-    Four workers: .7 * 5 / 4 = .875, the fourth of four.
+    Four rows: .7 * 5 / 4 = .875, the fourth of four.
 
-    >>> clustered_offset(np.array([1.0, 2.0, 3.0, 4.0]), np.ones(4), np.array([0, 1, 2, 3]), 0.7)
+    >>> conformal_offset(np.array([1.0, 2.0, 3.0, 4.0]), np.ones(4), 0.7)
     4.0
     """
-    workers = len(np.unique(code))
-    level = min(1.0, q * (1 + 1 / workers)) if q > 0.5 else q
+    level = min(1.0, q * (1 + 1 / len(score))) if q > 0.5 else q
     order = np.argsort(score, kind="stable")
     reached = np.cumsum(weight[order])
     # Less a hair, so that rounding never skips the score that reaches the level exactly.

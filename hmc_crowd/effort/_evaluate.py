@@ -170,6 +170,7 @@ def evaluate_model(
     coverage: bool,
     workers: ArrayLike | None = None,
     weight: ArrayLike | None = None,
+    finished: ArrayLike | None = None,
 ) -> EffortScores:
     """Cross-validate; the public face is `EffortModel.evaluate`."""
     if scaling not in {"train", "all"}:
@@ -179,10 +180,18 @@ def evaluate_model(
     require_same_length([("seconds", target), ("X", rows)])
     asked = list(model.quantiles) if coverage else []
     who = None if workers is None else np.asarray(workers)
+    done = np.ones(len(target), dtype=bool) if finished is None else np.asarray(finished, dtype=bool)
+    require_same_length([("finished", done), ("seconds", target)])
     parts, held, within, lost = [], [], np.zeros(len(asked)), np.zeros(len(asked))
     for train, test in splits(len(target), folds, groups, model.seed):
         fitted = type(model)(**{**model.get_params(), "quantiles": tuple(asked)})
-        fitted.fit(take_rows(rows, train), target[train], **_fold(train, workers=who, sample_weight=weight))
+        fitted.fit(
+            take_rows(rows, train), target[train], **_fold(train, workers=who, sample_weight=weight, finished=finished)
+        )
+        # A bound that is passed says nothing about how far off a prediction is.
+        test = test[done[test]]
+        if not len(test):
+            continue
         known: dict[str, Any] = {} if who is None or groups is not None else {"workers": who[test]}
         low, high = (fitted.min_s_, fitted.max_s_) if scaling == "train" else (target.min(), target.max())
         predicted = fitted.predict(take_rows(rows, test), **known)
@@ -202,11 +211,11 @@ def evaluate_model(
     return EffortScores(
         folds=tuple(parts),
         pooled=pooled,
-        mean=RegressionScores(len(target), *means),
-        coverage={float(q): float(hit / len(target)) for q, hit in zip(asked, within, strict=True)},
+        mean=RegressionScores(pooled.n, *means),
+        coverage={float(q): float(hit / pooled.n) for q, hit in zip(asked, within, strict=True)},
         method=f"{folds}-fold cross-validation of {model.kind}" + ("" if groups is None else ", groups kept apart"),
         assumptions=_assumptions(groups is not None, scaling),
-        pinball={float(q): float(loss / len(target)) for q, loss in zip(asked, lost, strict=True)},
+        pinball={float(q): float(loss / pooled.n) for q, loss in zip(asked, lost, strict=True)},
     )
 
 

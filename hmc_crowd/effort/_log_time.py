@@ -19,7 +19,7 @@ import numpy as np
 
 from hmc_crowd.effort._boosted_trees import BoostedTrees
 from hmc_crowd.effort._censored import completed
-from hmc_crowd.effort._conformal import cluster_codes, clustered_mean, clustered_offset, worker_folds
+from hmc_crowd.effort._conformal import cluster_codes, clustered_mean, conformal_offset, worker_folds
 from hmc_crowd.effort._forest import forest_problems, weighted_quantiles
 from hmc_crowd.effort._shrink import WorkerEffects
 from hmc_crowd.errors import InputError
@@ -33,6 +33,7 @@ __all__: list[str] = []
 
 FLOOR_S = 0.5  # half the step of a clock that counts whole seconds: what a logged 0 stands for on the log scale
 _BUSY = 0.25
+_FILLING = 25  # trees that say where a bound's missing part lies: its draw varies far more than their mean
 _FOLDS = 4
 _LEAST_TO_CALIBRATE = 40
 
@@ -120,7 +121,7 @@ class LogTime:
         done = np.ones(len(X), dtype=bool) if finished is None else finished
         if not done.all():
             log_time = completed(
-                log_time, done, balanced, lambda t: out_of_fold(X, t, balanced, params), seed=params.seed
+                log_time, done, balanced, lambda t: out_of_fold(X, t, balanced, params, most=_FILLING), seed=params.seed
             )
         at = tuple(sorted({*map(float, params.quantiles), 0.5})) if len(params.quantiles) else ()
         trees = Trees.fit(X, log_time, own, balanced, at, params)
@@ -217,12 +218,19 @@ def leaf_size(n: int, most: int) -> int:
     return max(1, min(most, n // 25))
 
 
-def grow_forest(X: NDArray[np.float64], log_time: NDArray[np.float64], weight: NDArray[np.float64], params: Any) -> Any:
-    """Grow a forest on log seconds; leaves of ten, as a few rows know no tail."""
+def grow_forest(
+    X: NDArray[np.float64],
+    log_time: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    params: Any,
+    *,
+    most: int | None = None,
+) -> Any:
+    """Grow a forest on log seconds, of at most so many trees; leaves of ten, as a few rows know no tail."""
     from sklearn.ensemble import RandomForestRegressor
 
     return RandomForestRegressor(
-        n_estimators=params.n_estimators,
+        n_estimators=params.n_estimators if most is None else min(most, params.n_estimators),
         max_features=min(params.max_features, X.shape[1]),
         min_samples_leaf=max(params.min_samples_leaf, leaf_size(len(X), 10)),
         random_state=params.seed,
@@ -231,14 +239,19 @@ def grow_forest(X: NDArray[np.float64], log_time: NDArray[np.float64], weight: N
 
 
 def out_of_fold(
-    X: NDArray[np.float64], log_time: NDArray[np.float64], weight: NDArray[np.float64], params: Any
+    X: NDArray[np.float64],
+    log_time: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    params: Any,
+    *,
+    most: int | None = None,
 ) -> NDArray[np.float64]:
     """Return expected log seconds of each row by trees that have not seen it."""
     folds = worker_folds(np.arange(len(X)), 3, params.seed)
     out = np.empty(len(X))
     for fold in range(3):
         test = folds == fold
-        out[test] = grow_forest(X[~test], log_time[~test], weight[~test], params).predict(X[test])
+        out[test] = grow_forest(X[~test], log_time[~test], weight[~test], params, most=most).predict(X[test])
     return out
 
 
@@ -273,4 +286,4 @@ def _offset(score: NDArray[np.float64], weight: NDArray[np.float64], code: NDArr
         _, (low, high), _ = clustered_mean(score <= 0, code)
         if low <= q <= high:
             return 0.0
-    return clustered_offset(score, weight, code, q)
+    return conformal_offset(score, weight, q)

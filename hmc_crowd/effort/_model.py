@@ -1,9 +1,8 @@
 """How many seconds people will need for this dialogue.
 
 `EffortModel` learns it from logged times: random forest as in the source, boosted trees, or the grown-up model on log
-seconds (``kind="log_time"``). It predicts mean seconds,
-quantiles (P50 fills HITs, P90 sets time limits) and the source's share, (t - min) / (max - min) with the extremes of
-the rows it was trained on.
+seconds (``kind="log_time"``). It predicts mean seconds, quantiles (P50 fills HITs, P90 sets time limits) and the
+source's share, (t - min) / (max - min) with the extremes of the rows it was trained on.
 
 Source: Zhang, Ren, de Rijke (2021), section 3.3 and appendix (random forest, 100 trees, 8 features per split, seed
 397).
@@ -16,9 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hmc_crowd._base.checks import float_vector, require_same_length
-from hmc_crowd.effort._boost import Boosted
-from hmc_crowd.effort._evaluate import EffortScores, evaluate_model
-from hmc_crowd.effort._forest import Forest
 from hmc_crowd.effort._frames import as_pandas, number_matrix
 from hmc_crowd.effort._inputs import (
     MIN_ROWS,
@@ -29,8 +25,8 @@ from hmc_crowd.effort._inputs import (
     is_array,
     training_matrix,
 )
-from hmc_crowd.effort._log_time import LogTime
-from hmc_crowd.effort._manners import Manners
+from hmc_crowd.effort._judged import Judged
+from hmc_crowd.effort._kinds import KINDS, Core
 from hmc_crowd.errors import InputError, ModelError, StateError
 
 if TYPE_CHECKING:
@@ -40,14 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["EffortModel"]
 
-KINDS: dict[str, type[Forest] | type[Boosted] | type[LogTime]] = {
-    "random_forest": Forest,
-    "xgboost": Boosted,
-    "log_time": LogTime,
-}
 
-
-class EffortModel(Manners):
+class EffortModel(Judged):
     """Predict the time people need, in scikit-learn manners (works with ``clone``, ``cross_val_score``, pipelines).
 
     Parameters
@@ -201,7 +191,7 @@ class EffortModel(Manners):
 
     def _set_fitted(
         self,
-        core: Forest | Boosted | LogTime,
+        core: Core,
         names: tuple[str, ...] | None,
         low: float,
         high: float,
@@ -263,72 +253,6 @@ class EffortModel(Manners):
         who = self._known(workers, None, len(matrix))
         found = self._core.quantiles(matrix, asked, **who) if len(matrix) else np.empty((0, len(asked)))
         return found[:, 0] if one else found
-
-    def score(self, X: Any, seconds: ArrayLike) -> float:
-        """Return R2 in seconds on these rows."""
-        truth = float_vector(seconds, name="seconds", low=0.0)
-        predicted = self.predict(X)
-        require_same_length([("X", predicted), ("seconds", truth)])
-        spread = float(((truth - truth.mean()) ** 2).sum())
-        return 1.0 - float(((truth - predicted) ** 2).sum()) / spread if spread > 0 else float("nan")
-
-    def evaluate(
-        self,
-        X: Any,
-        seconds: ArrayLike,
-        folds: int = 5,
-        groups: ArrayLike | None = None,
-        *,
-        scaling: str = "train",
-        coverage: bool = True,
-        workers: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> EffortScores:
-        """Cross-validate a clone of this model; itself it stays as it is.
-
-        Parameters
-        ----------
-        X, seconds
-            As in `fit`.
-        folds : int, default 5
-            Shuffled by ``seed``.
-        groups : array, shape (n,), optional
-            For example the worker of each row: then no group is in training and test at once.
-        scaling : {"train", "all"}, default "train"
-            Where the share's minimum and maximum come from: the training fold, or all rows (the source's literal way,
-            which lets the test rows set the scale).
-        coverage : bool, default True
-            Also measure how many held-out times lie within each of ``quantiles``, and the pinball loss.
-        workers : array, shape (n,), optional
-            Who worked, for kind ``log_time``: in fit and, where ``groups`` does not keep them apart, in prediction.
-        sample_weight : array of float, shape (n,), optional
-            As in `fit`; held-out rows count alike.
-
-        Returns
-        -------
-        EffortScores
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> rng = np.random.default_rng(1)
-        >>> turns = rng.uniform(1, 10, 200)
-        >>> scores = EffortModel(n_estimators=20).evaluate({"turns": turns}, 20 + 8 * turns + rng.normal(0, 5, 200))
-        >>> bool(scores.r2 > 0.8), len(scores.folds)
-        (True, 5)
-        """
-        check_params(self, KINDS)
-        return evaluate_model(
-            self,
-            X,
-            seconds,
-            folds=folds,
-            groups=groups,
-            scaling=scaling,
-            coverage=coverage,
-            workers=workers,
-            weight=sample_weight,
-        )
 
     # -- saving --------------------------------------------------------------------------------------------------------
 

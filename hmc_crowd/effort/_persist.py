@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hmc_crowd.effort._boost import Boosted, load_xgboost
+from hmc_crowd.effort._boost import load_xgboost
 from hmc_crowd.effort._forest import Forest
 from hmc_crowd.effort._inputs import check_params
-from hmc_crowd.effort._log_time import LogTime
+from hmc_crowd.effort._kinds import KINDS, Core
 from hmc_crowd.errors import HmcCrowdError, ModelError
 
 if TYPE_CHECKING:
@@ -25,11 +25,6 @@ __all__: list[str] = []
 
 FORMAT = "hmc_crowd.effort.EffortModel"
 VERSION = 1
-KINDS: dict[str, type[Forest] | type[Boosted] | type[LogTime]] = {
-    "random_forest": Forest,
-    "xgboost": Boosted,
-    "log_time": LogTime,
-}
 # The node table of a tree: needed by every forest, and checked by Forest.problems after loading.
 TRUSTED = ("sklearn.tree._tree.Tree",)
 
@@ -75,7 +70,7 @@ def load_model(cls: type[EffortModel], data: bytes) -> EffortModel:
     try:
         model = cls(**{**state["params"], "quantiles": tuple(state["params"]["quantiles"])})
         check_params(model, KINDS)
-        core: Forest | Boosted | LogTime = KINDS[state["kind"]].from_state(state["core"])
+        core: Core = KINDS[state["kind"]].from_state(state["core"])
         names = None if state["names"] is None else tuple(state["names"])
         n_features = len(names) if names is not None else _count_features(core)
         wrong = core.problems(n_features)
@@ -90,7 +85,7 @@ def load_model(cls: type[EffortModel], data: bytes) -> EffortModel:
     return model
 
 
-def _count_features(core: Forest | Boosted | LogTime) -> int:
+def _count_features(core: Core) -> int:
     """Return the number of features the core was fitted on."""
     return int(core.model.n_features_in_) if isinstance(core, Forest) else core.n_features
 

@@ -4,6 +4,7 @@ Start with `open_store`; inside ``with store.begin() as tx`` or ``with store.rea
 ``tx.campaigns, frames, plans, work, budget, payments, workers, labels, aggregations, models, events``.
 """
 
+from hmc_crowd.store._keys import ROLES
 from hmc_crowd.store._privacy import Person
 from hmc_crowd.store._store import Store, Transaction, open_store
 from hmc_crowd.store.records import (
@@ -15,6 +16,7 @@ from hmc_crowd.store.records import (
     HitItemRecord,
     HitRecord,
     IntentRecord,
+    KeyRecord,
     ModelRecord,
     PaymentRecord,
     PlanRecord,
@@ -22,6 +24,7 @@ from hmc_crowd.store.records import (
 )
 
 __all__ = [
+    "ROLES",
     "AggregationRecord",
     "AspectRecord",
     "BudgetRecord",
@@ -30,6 +33,7 @@ __all__ = [
     "HitItemRecord",
     "HitRecord",
     "IntentRecord",
+    "KeyRecord",
     "ModelRecord",
     "PaymentRecord",
     "Person",

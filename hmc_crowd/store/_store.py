@@ -17,9 +17,11 @@ from hmc_crowd.store._aggregations import AggregationRepository
 from hmc_crowd.store._artefacts import Artefacts
 from hmc_crowd.store._blocks import BlockRepository
 from hmc_crowd.store._campaigns import CampaignRepository
+from hmc_crowd.store._door import DoorRepository
 from hmc_crowd.store._engine import Address, make_engine, parse_url, require_sqlite_file
 from hmc_crowd.store._events import EventRepository
 from hmc_crowd.store._frames import FrameRepository
+from hmc_crowd.store._keys import KeyRepository
 from hmc_crowd.store._labels import LabelRepository
 from hmc_crowd.store._migrate import is_new, migrate, require_current
 from hmc_crowd.store._models import ModelRepository
@@ -61,6 +63,8 @@ class Transaction:
     aggregations : AggregationRepository
     models : ModelRepository
     events : EventRepository
+    keys : KeyRepository
+    door : DoorRepository
     """
 
     def __init__(self, session: Session) -> None:
@@ -77,6 +81,8 @@ class Transaction:
         self.aggregations = AggregationRepository(session)
         self.models = ModelRepository(session)
         self.events = EventRepository(session)
+        self.keys = KeyRepository(session)
+        self.door = DoorRepository(session)
 
 
 class Store:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from hmc_crowd.store._tables_aggregate import Aggregation, WorkerCount, WorkerQuality
 from hmc_crowd.store._tables_base import Base
+from hmc_crowd.store._tables_door import Allocation, ApiKey, DoorAnswer, DoorRequest
 from hmc_crowd.store._tables_frames import (
     Artefact,
     Aspect,
@@ -44,7 +45,9 @@ from hmc_crowd.store._tables_work import (
 
 __all__ = [
     "Aggregation",
+    "Allocation",
     "Answer",
+    "ApiKey",
     "Artefact",
     "Aspect",
     "Base",
@@ -53,6 +56,8 @@ __all__ = [
     "BudgetEntry",
     "Campaign",
     "Certificate",
+    "DoorAnswer",
+    "DoorRequest",
     "Effort",
     "Event",
     "EventHead",

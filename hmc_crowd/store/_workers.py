@@ -61,12 +61,7 @@ class WorkerRepository(Repository):
         if without:
             raise InputError(f"pseudonyms lacks {without} of {len(wanted)} raw_ids; give one for each")
         known = self.known(platform)
-        changed = [raw for raw in wanted if known.get(raw, pseudonyms[raw]) != pseudonyms[raw]]
-        if changed:  # raw ids are personal: the message gives the pseudonym only
-            raise DuplicateError(
-                f"{len(changed)} worker(s) of {platform} have other pseudonyms already, "
-                f"the first is {known[changed[0]]!r}; keep the key"
-            )
+        _require_same({raw: pseudonyms[raw] for raw in wanted}, known, platform)
         rows = [
             {
                 "platform": check_text(platform, name="platform"),
@@ -78,12 +73,24 @@ class WorkerRepository(Repository):
             if raw not in known
         ]
         if rows:
-            self._session.run(sa.insert(WorkerIdentity.table()), rows)
+            # Another process may collect the same people at this moment: what it wrote is looked at afterwards.
+            self._session.run(self._session.insert(WorkerIdentity).on_conflict_do_nothing(), rows)
+            known = self.known(platform)
+            lost = [row["worker"] for row in rows if row["raw_id"] not in known]
+            if lost:
+                raise DuplicateError(f"{len(lost)} pseudonym(s) of {platform} are another's, the first is {lost[0]!r}")
+            _require_same({raw: pseudonyms[raw] for raw in wanted}, known, platform)
 
     def known(self, platform: str) -> dict[str, str]:
         """Return raw id to pseudonym of one platform: personal data, hand it no further than the platform's adapter."""
         query = sa.select(WorkerIdentity.raw_id, WorkerIdentity.worker).where(WorkerIdentity.platform == platform)
         return {row.raw_id: row.worker for row in self._session.rows(query.order_by(WorkerIdentity.raw_id))}
+
+    def raw_ids(self, platform: str, workers: Iterable[str]) -> dict[str, str]:
+        """Return the raw ids behind these pseudonyms: personal data, as in `known`; forgotten ones are absent."""
+        which = (WorkerIdentity.platform == platform, self._session.among(WorkerIdentity.worker, workers))
+        query = sa.select(WorkerIdentity.worker, WorkerIdentity.raw_id).where(*which)
+        return {row.worker: row.raw_id for row in self._session.rows(query)}
 
     def add_scores(self, campaign: int, frame: Any, *, as_of: datetime | None = None) -> int:
         """Store gold scores as known at a moment; the same worker and moment again are replaced.
@@ -127,3 +134,13 @@ class WorkerRepository(Repository):
         query = sa.select(*(table.c[each.name] for each in _SCORES)).join(last, newest)
         query = query.where(WorkerScore.campaign_id == campaign).order_by(WorkerScore.worker)
         return to_pandas(fetch(self._session, query, {each.name: each.type for each in _SCORES}), ())
+
+
+def _require_same(wanted: Mapping[str, str], known: Mapping[str, str], platform: str) -> None:
+    """Refuse other pseudonyms than those that are known; raw ids are personal, so the message gives pseudonyms only."""
+    changed = [raw for raw, name in wanted.items() if known.get(raw, name) != name]
+    if changed:
+        raise DuplicateError(
+            f"{len(changed)} worker(s) of {platform} have other pseudonyms already, "
+            f"the first is {known[changed[0]]!r}; keep the key"
+        )

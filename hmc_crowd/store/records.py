@@ -16,6 +16,7 @@ __all__ = [
     "HitItemRecord",
     "HitRecord",
     "IntentRecord",
+    "KeyRecord",
     "ModelRecord",
     "PaymentRecord",
     "PlanRecord",
@@ -198,6 +199,17 @@ class AggregationRecord:
     prior: float | None
     answers: int
     at: datetime
+
+
+@dataclass(frozen=True)
+class KeyRecord:
+    """A key of the board and the machine door, without the key itself; ``role`` says what it opens."""
+
+    id: str
+    role: str
+    label: str
+    created_at: datetime
+    revoked_at: datetime | None = None
 
 
 @dataclass(frozen=True)

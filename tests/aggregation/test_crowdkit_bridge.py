@@ -179,3 +179,16 @@ def test_missing_labels_are_counted() -> None:
     data = pd.concat([texts(), pd.DataFrame([("a", "w4", None)], columns=COLUMNS)])
     counts = aggregate_with_crowdkit(data, "rover").counts
     assert (counts.rows, counts.used, counts.missing_label) == (7, 6, 1)
+
+
+def test_several_aspects_are_refused() -> None:
+    answers = texts().assign(aspect=["tone", "facts"] * 3)
+    with pytest.raises(FrameError, match="aspects 'facts', 'tone'; aggregate one"):
+        aggregate_with_crowdkit(answers, "rover")
+
+
+def test_items_without_any_text_are_named() -> None:
+    more = pd.concat([texts(), pd.DataFrame([("z", "w1", None)], columns=COLUMNS)])
+    result = aggregate_with_crowdkit(more, "rover")
+    assert result.items_without_label == ("z",)
+    assert result.counts.tasks_without_label == 1

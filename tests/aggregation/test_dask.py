@@ -174,3 +174,20 @@ def test_hidden_files_of_a_folder_are_no_partitions(tmp_path: Path) -> None:
 def test_names_of_all_partitions_are_sorted_once() -> None:
     found = [survey(pd.DataFrame({"task": ["a"], "worker": [w], "label": ["x"]})).workers for w in ("z", "b", "z")]
     assert joined_names(found, name="answers.worker").tolist() == ["b", "z"]
+
+
+@pytest.mark.parametrize("more", [{"weights": "trust"}, {"strata": "why"}, {"strata": {"t0": "x"}}])
+def test_what_needs_the_answers_here_is_refused_where_they_lie_elsewhere(
+    client: Any, answers: pd.DataFrame, tmp_path: Path, more: dict[str, Any]
+) -> None:
+    folder = written(answers, tmp_path, by_task=True)
+    with pytest.raises(InputError, match="weights and strata need the answers in this process"):
+        DawidSkene(engine=DaskEngine(client)).fit(folder, **more)  # type: ignore[arg-type]
+
+
+def test_aspects_in_different_partitions_are_not_mixed(client: Any, answers: pd.DataFrame, tmp_path: Path) -> None:
+    half = answers["task"] < "t2"
+    answers[half].assign(aspect="tone").to_parquet(tmp_path / "one.parquet")
+    answers[~half].assign(aspect="facts").to_parquet(tmp_path / "two.parquet")
+    with pytest.raises(FrameError, match="aspects 'facts', 'tone'; aggregate one"):
+        DawidSkene(engine=DaskEngine(client)).fit(str(tmp_path))  # type: ignore[arg-type]

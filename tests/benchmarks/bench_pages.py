@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -65,14 +66,20 @@ class Annotator:
         self.client, self.path, self.every_s = client, path, every_s
         self.waits: list[float] = []
         self.errors: list[str] = []
+        self.retries = 0
 
     async def call(self, method: str, path: str, **options: Any) -> httpx.Response | None:
         begun = time.perf_counter()
-        try:
-            answer = await self.client.request(method, path, **options)
-        except httpx.HTTPError as error:
-            self.errors.append(repr(error))
-            return None
+        for attempt in range(5):
+            try:
+                answer = await self.client.request(method, path, **options)
+                break
+            except httpx.TransportError as error:
+                # A connection that the server closes in the moment it is used again; the pages' script tries again too.
+                self.retries += 1
+                if attempt == 4:
+                    self.errors.append(repr(error))
+                    return None
         self.waits.append(time.perf_counter() - begun)
         if answer.status_code >= 400:
             self.errors.append(f"{method} {answer.status_code}")
@@ -94,9 +101,8 @@ class Annotator:
                 ("shown", "input", "input", "answer"))]  # fmt: skip
             batch = {"form": events and events[1], "page": f"p{number}", "now": 400.0, "events": seen}
             json = {"Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded"}
-            for action in ("save", "next"):
-                body = urlencode({**fields, "a0": str(number % 2), "do": action})
-                await self.call("POST", f"{self.path}/q/{number}", content=body, headers=json)
+            body = urlencode({**fields, "a0": str(number % 2), "do": "save"})
+            await self.call("POST", f"{self.path}/q/{number}", content=body, headers=json)
             await self.call("POST", f"{self.path}/events", json=batch)
             await asyncio.sleep(max(0.0, self.every_s - (time.perf_counter() - begun)))
         page = await self.call("GET", f"{self.path}/review")
@@ -121,6 +127,8 @@ def main() -> list[tuple[str, str]]:
     with running_postgres() as address, tempfile.TemporaryDirectory() as folder:
         links = fill(address, people)
         with Path(folder, "log").open("w") as log:
+            spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+            before = spent.ru_utime + spent.ru_stime
             server = subprocess.Popen([sys.executable, "-c", SERVER, address, str(port)], stderr=log)
             try:
                 for _ in range(300):
@@ -136,6 +144,8 @@ def main() -> list[tuple[str, str]]:
             finally:
                 server.terminate()
                 server.wait(30)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent_s = used.ru_utime + used.ru_stime - before
         with connect(address) as local:
             kept = local.answers([name for name, _ in links])
             right = sum(
@@ -150,6 +160,8 @@ def main() -> list[tuple[str, str]]:
         ("requests a second", f"{len(waits) / took:,.0f}"),
         ("answers a second", f"{people * QUESTIONS / took:,.1f} of {people / every_s:,.1f} asked for"),
         ("waiting, median, p99, longest", "{:.3f} s, {:.3f} s, {:.3f} s".format(*np.quantile(waits, [0.5, 0.99, 1.0]))),
+        ("processor time of the server", f"{spent_s / len(waits) * 1e3:.1f} ms a request"),
+        ("sent again", f"{sum(each.retries for each in done)}"),
         ("errors", f"{len(errors)} {sorted(set(errors))[:3] if errors else ''}"),
         ("answers kept as given", f"{right:,} of {people * QUESTIONS:,}"),
     ]

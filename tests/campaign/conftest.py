@@ -130,6 +130,12 @@ def small(tmp_path: Path, clock: VirtualClock) -> Iterator[Callable[..., Campaig
 
 
 @pytest.fixture(scope="session")
+def batch_of() -> Callable[..., Batch]:
+    """Make batches of any size."""
+    return make_batch
+
+
+@pytest.fixture(scope="session")
 def small_batch() -> Batch:
     return make_batch(24, gold=4, seed=11)
 

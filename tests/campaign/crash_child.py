@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from hmc_crowd_prolific import Pace, StudySettings
@@ -16,6 +15,9 @@ from hmc_crowd._base.clock import VirtualClock
 from hmc_crowd.campaign import Bonus, Campaign
 from hmc_crowd.platform import find_platform
 from hmc_crowd.quality import RejectionProposal, RejectionSignal
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 SPEND = {"redundancy": 2, "pay_per_hour_minor": 1200, "budget_minor": 20_000, "target_minutes": 1.0, "dry_run": False}
 TWO = (RejectionSignal("gold", "4 of 4 known items wrong", 4), RejectionSignal("same_label", "all answers are bad"))

@@ -150,8 +150,11 @@ def test_c02_kill_9_on_prolific_leaves_each_effect_exactly_once(
         state = "APPROVED" if operation == "approve" else "REJECTED"
         moved = {name: count for name, count in after["states"].items() if name == state}
         assert moved == {state: 1}
-        one = campaign.approve(recruiting.platform, [target], pages=recruiting.pages)
-        assert one.submissions == 0
+        again = crash_child.perform(campaign, recruiting.platform, recruiting.pages, operation, target)
+        assert again.submissions == 0
+        order = recruiting.pages.order_of("prolific", target)
+        # What was rejected leaves its place to somebody else, whenever the process died.
+        assert (target in recruiting.pages.places_held("prolific", order)) == (operation == "approve")
         assert (after["spent"] > before["spent"]) == (operation == "approve")
     assert money_of(campaign)[2] == 0
 

@@ -24,7 +24,8 @@ def played(rounds: int = 2, *, slower: float = 1.0, seed: int = 1) -> SimpleName
     turns = draw.integers(2, 11, len(number)).astype(float)
     seconds = (20 + 6 * turns) * draw.lognormal(0, 0.2, len(number)) * np.where(number > 1, slower, 1.0)
     who = np.arange(len(number)) % 10 + 10 * number
-    return SimpleNamespace(X=pd.DataFrame({"turns": turns}), seconds=seconds, workers=who, rounds=number, weight=None)
+    rows = {"X": pd.DataFrame({"turns": turns}), "seconds": seconds, "workers": who, "rounds": number}
+    return SimpleNamespace(**rows, weight=None, finished=None, per="group")
 
 
 def first_round(rows: SimpleNamespace) -> SimpleNamespace:

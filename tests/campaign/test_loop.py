@@ -276,7 +276,9 @@ def test_two_aspects_are_planned_asked_and_labelled_apart(
         campaign.aggregate()
         assert plan.items == 2 * len(batch.items)
         assert set(campaign.labels(aspect="tone")["label"]) == {"good", "bad"}
-        assert set(campaign.labels(aspect="sense")["label"]) == {"yes"}
+        sense = campaign.labels(aspect="sense")["label"]
+        assert set(sense) <= {"yes", "no"}
+        assert (sense == "yes").mean() > 0.9  # two of three careless answers may say no
         with pytest.raises(InputError, match="tone, sense"):
             campaign.labels()
 

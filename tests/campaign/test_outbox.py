@@ -143,8 +143,8 @@ def test_c02_rejecting_after_a_crash_rejects_once(small: Any, people: Any, step:
         campaign.reject(platform, [RejectionProposal(name, TWO, "x" * 100)], **spend)
     campaign._context.hook = None
     campaign.reconcile(platform)
-    if step in {"before_intent", "after_intent"}:
-        campaign.reject(platform, [RejectionProposal(name, TWO, "x" * 100)], **spend)
+    again = campaign.reject(platform, [RejectionProposal(name, TWO, "x" * 100)], **spend)
+    assert again.rejected + again.rejected_before == 1
     assert sum(call.method == "reject" for call in platform.calls) == 1
     assert Counter(submissions_of(campaign)["state"])["rejected"] == 1
 
@@ -182,6 +182,21 @@ def test_c02_extending_after_a_crash_extends_once(small: Any, workplace: Any, st
     campaign.reconcile(workplace)
     assert sum(each.redundancy for each in workplace.find_all().values()) == places + 1
     assert money_of(campaign)[2] == 0
+
+
+def test_an_extension_that_a_larger_one_overtook_takes_no_place_back(small: Any, workplace: Any) -> None:
+    campaign = small()
+    publish(campaign, workplace)
+    hit = hits_of(campaign)[0]
+    kill_at(campaign, "after_remote")
+    with pytest.raises(KilledError):
+        campaign.extend(workplace, hit.key, 1, **ALL)
+    campaign._context.hook = None
+    campaign.extend(workplace, hit.key, 2, **ALL)
+    campaign.reconcile(workplace)
+    there = {each.hit_id: each.redundancy for each in workplace.find_all().values()}
+    assert hits_of(campaign)[0].redundancy == there[hit.platform_hit_id] == hit.redundancy + 2
+    assert {each.state for each in intents_of(campaign)} == {"done"}
 
 
 def test_a_process_that_was_killed_holds_nobody_up(small: Any, workplace: Any, tmp_path: Any, clock: Any) -> None:

@@ -282,6 +282,29 @@ def test_more_people_for_a_hit_are_asked_for_by_an_absolute_number(
     assert money_of(campaign)[2] == 0
 
 
+def test_an_extension_that_a_later_one_overtook_is_done_with(small: Any, recruiting: Any) -> None:
+    """The first one's answer is lost; the second counts the first one's places, so the study has more than it asks."""
+    campaign = small()
+    publish(campaign, recruiting)
+    first, second = hits_of(campaign)[:2]
+    before = sum(each.body.total_available_places for each in recruiting.studies())
+    spend = {"pages": recruiting.pages, "budget_minor": 20_000, "dry_run": False}
+
+    def die(step: str, _key: str) -> None:
+        if step == "after_remote":
+            raise KeyboardInterrupt
+
+    campaign._context.hook = die
+    with pytest.raises(KeyboardInterrupt):
+        campaign.extend(recruiting.platform, first.key, 1, **spend)
+    campaign._context.hook = None
+    campaign.extend(recruiting.platform, second.key, 1, **spend)
+    recruiting.clock.advance(3600)
+    assert campaign.reconcile(recruiting.platform, pages=recruiting.pages).is_settled
+    assert sum(each.body.total_available_places for each in recruiting.studies()) == before + 2
+    assert {each.state for each in intents_of(campaign)} == {"done"}
+
+
 def test_a_full_study_is_opened_again_only_on_demand(small: Any, recruiting: Any, small_batch: Any) -> None:
     from hmc_crowd.errors import StateError
 

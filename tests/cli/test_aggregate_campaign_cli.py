@@ -172,3 +172,10 @@ def test_the_report_shows_workers_and_calibration(hmc: Any, at: Callable[[str], 
     quality = pd.read_csv(tmp_path / "report_tables" / "calibration.csv")
     # 24 gold items were answered, with the fit not knowing that they are gold
     assert quality["n"].sum() <= 24
+
+
+def test_a_campaign_writes_no_two_results_to_one_file(hmc: Any, at: Callable[[str], Path]) -> None:
+    at("collected")
+    found = hmc("aggregate", "--out", "same.csv", "--workers", "same.csv")
+    assert found.code == 2
+    assert "--workers is 'same.csv', which --out names too" in found.err

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hmc_crowd.cli._main import main
+from hmc_crowd.cli import main
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,9 +28,10 @@ def times(tmp_path_factory: Any) -> Path:
 
 
 def call(capsys: Any, *arguments: object) -> tuple[int, str, str]:
-    code = main([str(each) for each in arguments])
+    with pytest.raises(SystemExit) as done:
+        main([str(each) for each in arguments])
     said = capsys.readouterr()
-    return code, said.out, said.err
+    return int(done.value.code or 0), said.out, said.err
 
 
 def test_a_kind_is_not_better_than_itself(times: Path, capsys: Any) -> None:
@@ -60,3 +61,35 @@ def test_the_kind_log_time_is_evaluated(times: Path, capsys: Any) -> None:
     )
     assert code == 0
     assert json.loads(out)["pooled"]["n"] == 60
+
+
+def test_work_that_was_cut_off_is_a_bound_for_log_time_alone(times: Path, tmp_path: Path, capsys: Any) -> None:
+    frame = pd.read_csv(times)
+    limit = frame["seconds"].quantile(0.8)
+    frame["done"] = np.where(frame["seconds"] <= limit, "yes", "no")
+    frame.assign(seconds=frame["seconds"].clip(upper=limit)).to_csv(tmp_path / "cut.csv", index=False)
+    asked = ("effort", "evaluate", tmp_path / "cut.csv", "--finished", "done", "--folds", 2, "--json")
+    code, out, _ = call(capsys, *asked, "--kind", "log_time")
+    assert code == 0
+    assert json.loads(out)["pooled"]["n"] == 48  # the twelve that were cut off only train
+    code, _, err = call(capsys, *asked)
+    assert code == 2
+    assert "says nothing to kind 'random_forest'" in err
+
+
+def test_drift_of_a_campaigns_model(times: Path, tmp_path: Path, capsys: Any) -> None:
+    db = ("--db", tmp_path / "c.db")
+    call(capsys, "init", "--name", "c", "--labels", "a,b", *db)
+    later = pd.read_csv(times).assign(month=1)
+    slower = later.assign(month=2, seconds=2 * later["seconds"])
+    pd.concat([later, slower]).to_csv(tmp_path / "later.csv", index=False)
+    asked = ("effort", "drift", tmp_path / "later.csv", "--groups", "who", "--periods", "month", *db)
+    code, _, err = call(capsys, *asked)
+    assert code == 2
+    assert "has no effort model yet" in err
+    call(capsys, "effort", "train", times, "--groups", "who", *db)
+    code, out, _ = call(capsys, *asked, "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["drifted"]
+    assert [row["drifted"] for row in found["periods"]] == [False, True]

@@ -9,7 +9,7 @@ import pytest
 from hmc_crowd.effort import EffortModel, clustered_mean
 from hmc_crowd.effort._boosted_trees import BoostedTrees
 from hmc_crowd.effort._censored import completed
-from hmc_crowd.effort._conformal import clustered_offset, worker_folds
+from hmc_crowd.effort._conformal import conformal_offset, worker_folds
 from hmc_crowd.effort._log_time import LogTime
 from hmc_crowd.effort._shrink import WorkerEffects, variance_components
 from hmc_crowd.errors import InputError, ModelError
@@ -147,9 +147,9 @@ def test_p90_of_a_known_worker_is_nearer_to_the_median(known):
 
 
 def test_offset_by_hand():
-    # Ten workers, q = .9: .9 * 11 / 10 = .99, the tenth of ten scores; with a hundred: .909, the 91st.
-    assert clustered_offset(np.arange(10.0), np.ones(10), np.arange(10), 0.9) == 9
-    assert clustered_offset(np.arange(100.0), np.ones(100), np.arange(100), 0.9) == 90
+    # Ten rows, q = .9: .9 * 11 / 10 = .99, the tenth of ten scores; with a hundred: .909, the 91st.
+    assert conformal_offset(np.arange(10.0), np.ones(10), 0.9) == 9
+    assert conformal_offset(np.arange(100.0), np.ones(100), 0.9) == 90
 
 
 def test_interval_over_workers_is_wider_than_over_rows(rng):

@@ -38,8 +38,8 @@ def test_p90_covers_88_to_92_percent_of_strangers():
 
 
 def test_p90_covers_about_nine_of_ten_strangers():
-    # Three crowds of thirty: one crowd's coverage varies by about .03, so their mean by .02.
-    assert 0.84 <= coverage(range(3), 30) <= 0.96
+    # Two crowds of twenty: one crowd's coverage varies by about .04, so their mean by .03.
+    assert 0.81 <= coverage(range(2), 20) <= 0.99
 
 
 def rounds(many: int, rows: int) -> list[tuple[float, float]]:
@@ -71,7 +71,7 @@ def test_ten_rounds_do_not_wear_the_model_out():
     assert told[5:, 1].mean() >= 0.9 - 0.03
 
 
-def test_three_rounds_keep_their_coverage():
-    told = np.array(rounds(3, 6))
+def test_two_rounds_keep_their_coverage():
+    told = np.array(rounds(2, 5))
     assert (told[:, 1] > 0.75).all()
     assert abs(told[-1, 1] - 0.9) <= abs(told[0, 1] - 0.9) + 0.1

@@ -20,6 +20,7 @@ from hmc_crowd_local.pages._visit import RefusedError, Visit
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from anyio import CapacityLimiter
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["Endpoints"]
 
 _LOG = logging.getLogger("hmc_crowd_local.pages")
+# Requests answered at the same time: more threads only wait for each other, and for the database's connections.
+_AT_ONCE = 12
 
 
 class Endpoints:
@@ -40,6 +43,7 @@ class Endpoints:
         self.house, self.settings = house, house.settings
         self.links = RateLimit(self.settings.per_minute)
         self.strangers = RateLimit(self.settings.strangers_per_minute)
+        self._threads: CapacityLimiter | None = None
 
     def endpoint(self, door: str, path: str, get: Handler | None, post: Handler | None) -> Callable[..., Any]:
         """Return the endpoint of a path below a link."""
@@ -110,9 +114,12 @@ class Endpoints:
         return await read_body(request, most=self.settings.most_body_bytes, within_s=self.settings.body_s)
 
     async def _in_thread(self, request: Request, answer: Callable[[], Response]) -> Response:
-        from starlette.concurrency import run_in_threadpool
+        from anyio import CapacityLimiter
+        from anyio.to_thread import run_sync
 
-        return await run_in_threadpool(self._guarded, request, answer)
+        if self._threads is None:
+            self._threads = CapacityLimiter(_AT_ONCE)
+        return await run_sync(self._guarded, request, answer, limiter=self._threads)
 
     def _guarded(self, request: Request, answer: Callable[[], Response]) -> Response:
         """Turn a refusal into a page; what was sent is never part of it."""

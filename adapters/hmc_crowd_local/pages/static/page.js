@@ -83,7 +83,7 @@
 
   // Drafts: every change is sent; what could not be sent is sent again until it is.
   const status = document.getElementById("status");
-  let dirty = false, saving = null, timer = null, pauseMs = 1000, leaving = false;
+  let dirty = false, saving = null, timer = null, pauseMs = 1000, leaving = false, isSaved = true;
   function say(text, isBad) { status.textContent = text; status.classList.toggle("bad", Boolean(isBad)); }
   function send(action) {
     const body = new URLSearchParams(new FormData(form));
@@ -107,6 +107,7 @@
         const field = form.elements["was_" + name];
         if (field && !dirty) field.value = mark;
       });
+      isSaved = !dirty;
       say(form.dataset.saved);
     }).catch(() => {
       dirty = true;
@@ -116,7 +117,7 @@
     }).finally(() => { saving = null; if (dirty && timer === null && !leaving) save(); });
     return saving;
   }
-  function changed(afterMs) { dirty = true; clearTimeout(timer); timer = setTimeout(save, afterMs); }
+  function changed(afterMs) { dirty = true; isSaved = false; clearTimeout(timer); timer = setTimeout(save, afterMs); }
   form.addEventListener("change", () => { note("answer"); changed(0); });
   form.addEventListener("input", (event) => { if (event.target.tagName === "TEXTAREA") changed(1500); });
   window.addEventListener("online", () => { pauseMs = 1000; if (dirty) save(); flush(false); });
@@ -148,7 +149,13 @@
     clearTimeout(timer);
     note("submit");
     flush(false);
-    Promise.resolve(saving).then(() => { clearTimeout(timer); dirty = false; go(action); });
+    Promise.resolve(saving).then(() => {
+      clearTimeout(timer);
+      dirty = false;
+      // What is kept already needs no sending.
+      if (isSaved && navigator.onLine && form.dataset[action]) window.location.assign(form.dataset[action]);
+      else go(action);
+    });
   });
   window.addEventListener("beforeunload", (event) => { if (dirty && !leaving) event.preventDefault(); });
 })();

@@ -1,0 +1,103 @@
+"""The board and the machine door as ASGI applications: which addresses there are, and what answers on each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hmc_crowd._base.extras import require
+from hmc_crowd.board import _pages as pages
+from hmc_crowd.board._desk import Desk
+from hmc_crowd.board._door import Door
+from hmc_crowd.board._watch import Watch
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from hmc_crowd.board._house import BoardHouse
+
+__all__ = ["make_board_app", "make_door_app"]
+
+_CAMPAIGN = "c/{campaign}"
+# path -> (handler, right, method)
+_PAGES = (
+    ("", pages.campaigns, "see", "GET"),
+    ("sign-out", pages.sign_out, "see", "POST"),
+    (_CAMPAIGN, pages.campaign, "see", "GET"),
+    (f"{_CAMPAIGN}/part", pages.part, "see", "GET"),
+    (f"{_CAMPAIGN}/item", pages.item, "see", "GET"),
+    (f"{_CAMPAIGN}/worker", pages.worker, "see", "GET"),
+    (f"{_CAMPAIGN}/submission", pages.submission, "see", "GET"),
+    (f"{_CAMPAIGN}/submission/approve", pages.approve, "review", "POST"),
+    (f"{_CAMPAIGN}/submission/reject", pages.reject, "review", "POST"),
+    (f"{_CAMPAIGN}/submission/bonus", pages.bonus, "pay", "POST"),
+)
+
+
+def make_board_app(house: BoardHouse) -> Starlette:
+    """Return the pages for the people in charge, to be served or mounted (at ``/board``).
+
+    Parameters
+    ----------
+    house : BoardHouse
+        The open database, the secret and the limits.
+
+    Raises
+    ------
+    MissingExtraError
+        The extra ``web`` is not installed.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from hmc_crowd._base.clock import SystemClock
+    >>> from hmc_crowd.board import BoardHouse
+    >>> from hmc_crowd.store import open_store
+    >>> with TemporaryDirectory() as folder, open_store(f"{folder}/c.db", create=True) as store:
+    ...     app = make_board_app(BoardHouse(store, secret=b"sixteen bytes at least", clock=SystemClock()))
+    ...     sorted({route.path.split("/")[1] for route in app.routes})
+    ['', 'c', 'sign-in', 'sign-out', 'static']
+    """
+    require("fastapi", extra="web", purpose="the board")
+    from starlette.applications import Starlette
+    from starlette.routing import Route
+
+    desk = Desk(house)
+    routes = [
+        Route(f"/{path}", desk.endpoint(path, handler, right=right), methods=[method])
+        for path, handler, right, method in _PAGES
+    ]
+    routes += [
+        Route(f"/{_CAMPAIGN}/live", Watch(desk).endpoint, methods=["GET"]),
+        Route("/sign-in", desk.sign_in, methods=["GET", "POST"]),
+        Route("/static/{name}", desk.static, methods=["GET"]),
+    ]
+    return Starlette(routes=routes, exception_handlers={404: desk.not_found, 405: desk.not_found})
+
+
+def make_door_app(house: BoardHouse) -> Starlette:
+    """Return the machine door, to be served or mounted (at ``/api``); its OpenAPI document is ``/openapi.json``.
+
+    Parameters
+    ----------
+    house : BoardHouse
+        The open database and the limits.
+
+    Raises
+    ------
+    MissingExtraError
+        The extra ``web`` is not installed.
+    """
+    require("fastapi", extra="web", purpose="the machine door")
+    from starlette.applications import Starlette
+    from starlette.routing import Route
+
+    door = Door(house)
+    routes = [
+        Route("/allocate", door.endpoint(door.allocate, "allocate"), methods=["POST"]),
+        Route("/answers", door.endpoint(door.answers, "answer"), methods=["POST"]),
+        Route("/queue", door.endpoint(door.queue, "queue"), methods=["GET"]),
+        Route("/metrics", door.endpoint(door.metrics, "metrics"), methods=["GET"]),
+        Route("/openapi.json", door.openapi, methods=["GET"]),
+        Route("/healthz", door.healthz, methods=["GET"]),
+    ]
+    return Starlette(routes=routes, exception_handlers={404: door.not_found, 405: door.not_found})

@@ -1,0 +1,129 @@
+"""What do all pages share? The open database, the clock, the secret, the gate, and the platforms people work on."""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from hmc_crowd.board._gate import FixedGate, Gate
+from hmc_crowd.campaign import Campaign
+from hmc_crowd.campaign._context import Context
+from hmc_crowd.campaign._pseudonyms import load_worker_key
+from hmc_crowd.errors import InputError, StateError
+from hmc_crowd.platform import Recruiter, find_platform
+
+if TYPE_CHECKING:
+    from hmc_crowd._base.clock import Clock
+    from hmc_crowd.campaign._policy import LivePolicy
+    from hmc_crowd.store import Store
+
+__all__ = ["BoardHouse", "BoardSettings"]
+
+
+@dataclass(frozen=True)
+class BoardSettings:
+    """Limits of the board and the machine door.
+
+    Parameters
+    ----------
+    is_secure : bool, default True
+        Whether browsers come over https: cookies are then never sent without it.
+    session_s : float, default 12 hours
+        How long a sign-in lasts.
+    per_minute : int, default 600
+        Most requests a minute of one signed-in browser.
+    door_per_minute : int, default 60,000
+        Most requests a minute of one key at the machine door.
+    sign_ins_per_minute : int, default 10
+        Most tries to sign in, and most requests with a wrong key, of one address.
+    most_body_bytes : int, default 8 MiB
+        Largest body of a request to the machine door; forms may have 64 KiB.
+    body_s : float, default 20
+        Longest that a body may take.
+    most_items : int, default 10,000
+        Most items, or answers, in one request.
+    most_watching : int, default 50
+        Most open pages that are kept up to date at the same time.
+    watch_every_s : float, default 2
+        How often an open page's figures are looked at.
+    gate : Gate, optional
+        Names what to look at; fixed thresholds by default.
+    """
+
+    is_secure: bool = True
+    session_s: float = 12 * 3600.0
+    per_minute: int = 600
+    door_per_minute: int = 60_000
+    sign_ins_per_minute: int = 10
+    most_body_bytes: int = 8 << 20
+    body_s: float = 20.0
+    most_items: int = 10_000
+    most_watching: int = 50
+    watch_every_s: float = 2.0
+    gate: Gate = field(default_factory=FixedGate)
+
+
+class BoardHouse:
+    """The board over one database.
+
+    Parameters
+    ----------
+    store : Store
+        The campaigns' database; the caller closes it.
+    secret : bytes
+        Signs sessions and forms, 16 bytes or more.
+    clock : Clock
+        Tells the time.
+    settings : BoardSettings, optional
+        Limits.
+    workplace : LocalPlatform, optional
+        The open local workplace; other platforms are connected when somebody reviews work on them.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        secret: bytes,
+        clock: Clock,
+        settings: BoardSettings | None = None,
+        workplace: Any = None,
+    ) -> None:
+        if len(secret) < 16:
+            raise InputError(f"secret has {len(secret)} bytes; give 16 or more that nobody can guess")
+        self.store, self.clock, self.workplace = store, clock, workplace
+        self.secret = hmac.digest(secret, b"hmc-crowd board", "sha256")
+        self.settings = settings or BoardSettings()
+        self.policies: dict[int, LivePolicy] = {}
+        self._worker_key = load_worker_key(store.url)
+
+    def names(self) -> list[str]:
+        """Return the campaigns' names, oldest first."""
+        with self.store.read() as tx:
+            return tx.campaigns.names()
+
+    def context(self, name: str | None) -> Context:
+        """Return a campaign by name; without one the only campaign there is.
+
+        Raises
+        ------
+        StateError
+            There is no such campaign, or there are several and none was named.
+        """
+        with self.store.read() as tx:
+            record = tx.campaigns.get(name)
+        return Context(self.store, record.id, record.name, self._worker_key, self.clock)
+
+    def campaign(self, name: str) -> Campaign:
+        """Return a campaign to act on; its database is the house's and stays open."""
+        return Campaign(self.context(name))
+
+    def platform(self, name: str) -> tuple[Any, Any]:
+        """Return a platform, and who shows the work where the platform only recruits."""
+        if name == "local":
+            if self.workplace is None:
+                raise StateError("the board was opened without the local workplace; review by the command line")
+            return self.workplace, None
+        platform = find_platform(name)
+        return platform, self.workplace if isinstance(platform, Recruiter) else None

@@ -1,0 +1,119 @@
+"""How do other programs watch the campaigns? The same figures in Prometheus's text format."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from hmc_crowd._base.extras import require
+from hmc_crowd.board._figures import read_live
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hmc_crowd.board._figures import Live
+    from hmc_crowd.board._house import BoardHouse
+
+__all__ = ["Timings", "render_metrics"]
+
+_CALL_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+_WORK_S = (60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0, 7200.0)
+
+
+class Timings:
+    """How long calls of the machine door took in this process, by call and status."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._seen: dict[tuple[str, int], tuple[list[int], float]] = {}
+
+    def observe(self, call: str, status: int, seconds: float) -> None:
+        """Count a call."""
+        with self._lock:
+            counts, total = self._seen.setdefault((call, status), ([0] * (len(_CALL_S) + 1), 0.0))
+            counts[sum(seconds > edge for edge in _CALL_S)] += 1
+            self._seen[call, status] = counts, total + seconds
+
+    def rows(self) -> list[tuple[str, int, list[int], float]]:
+        """Return ``call, status, counts by bucket, total seconds``."""
+        with self._lock:
+            return [(call, status, list(counts), total) for (call, status), (counts, total) in self._seen.items()]
+
+
+def render_metrics(house: BoardHouse, timings: Timings) -> bytes:
+    """Return the figures of all campaigns, and of the door itself.
+
+    Raises
+    ------
+    MissingExtraError
+        The extra ``web`` is not installed.
+    """
+    client = require("prometheus_client", extra="web", purpose="GET /metrics")
+    core = require("prometheus_client.core", extra="web", purpose="GET /metrics")
+    read = [(name, read_live(house.context(name))) for name in house.names()]
+    with house.store.read() as tx:
+        scores = {name: tx.workers.scores(tx.campaigns.get(name).id) for name, _ in read}
+
+    class Figures:
+        def collect(self) -> Iterator[Any]:
+            for name, help_text, value in _GAUGES:
+                family = core.GaugeMetricFamily(f"hmc_crowd_{name}", help_text, labels=["campaign"])
+                for campaign, live in read:
+                    number = value(live)
+                    if number is not None:
+                        family.add_metric([campaign], float(number))
+                yield family
+            quality = core.GaugeMetricFamily(
+                "hmc_crowd_worker_quality", "Score on gold, by pseudonym.", labels=["campaign", "worker"]
+            )
+            for campaign, table in scores.items():
+                for worker, score in zip(table["worker"], table["score"], strict=True):
+                    quality.add_metric([campaign, str(worker)], float(score))
+            yield quality
+            work = core.HistogramMetricFamily(
+                "hmc_crowd_submission_seconds", "Platform time of submissions.", labels=["campaign"]
+            )
+            for campaign, live in read:
+                seconds = live.submissions["platform_elapsed_s"].dropna()
+                counts = [int((seconds <= edge).sum()) for edge in _WORK_S]
+                work.add_metric([campaign], _buckets(_WORK_S, [*counts, len(seconds)]), float(seconds.sum()))
+            yield work
+            calls = core.HistogramMetricFamily(
+                "hmc_crowd_door_seconds", "Time to answer calls of the machine door.", labels=["call", "status"]
+            )
+            for call, status, each, total in timings.rows():
+                so_far = [sum(each[: n + 1]) for n in range(len(each))]
+                calls.add_metric([call, str(status)], _buckets(_CALL_S, so_far), total)
+            yield calls
+
+    return bytes(client.generate_latest(Figures()))
+
+
+def _buckets(edges: Sequence[float], so_far: Sequence[int]) -> list[tuple[str, float]]:
+    return [(name, float(n)) for name, n in zip([*map(str, edges), "+Inf"], so_far, strict=True)]
+
+
+def _open(live: Live) -> int:
+    return sum(n for (_, is_open), n in live.door.items() if is_open)
+
+
+_GAUGES: tuple[tuple[str, str, Any], ...] = (
+    ("items", "Items of the campaign.", lambda live: live.status.items),
+    ("people_items", "Items that people see, audit included.", lambda live: live.status.people + live.status.audited),
+    ("answered_share", "Share of those that have their answers.", lambda live: live.item_share),
+    ("answers", "Answers collected.", lambda live: live.status.answers),
+    ("human_seconds", "Logged time of people.", lambda live: live.status.human_s),
+    ("gold_accuracy", "Right among the last gold answers.", lambda live: live.figures.gold_accuracy),
+    ("reserved_minor", "Money reserved, minor units.", lambda live: live.status.reserved_minor),
+    ("settled_minor", "Money spent, minor units.", lambda live: live.status.settled_minor),
+    ("budget_share", "Reserved and spent, of the plan's limit.", lambda live: live.figures.budget_share),
+    ("hourly_minor", "Median pay of an hour, minor units.", lambda live: live.figures.hourly_minor),
+    ("agreement_at_least", "Certified agreement.", lambda live: live.status.agreement_at_least),
+    ("open_places", "Places open on platforms.", lambda live: live.status.open_places),
+    ("reviews_waiting", "Submissions that wait for a review.", lambda live: live.status.not_reviewed),
+    ("review_age_seconds", "Age of the oldest of them.", lambda live: live.figures.oldest_review_s),
+    ("questions", "Questions for a person.", lambda live: live.figures.questions),
+    ("queue_items", "Open items of the machine door.", _open),
+    ("queue_age_seconds", "Age of the oldest of them.", lambda live: live.figures.oldest_queue_s),
+    ("queue_overdue", "Open items past their deadline.", lambda live: live.figures.overdue),
+)

@@ -1,0 +1,24 @@
+"""What may a key do? One table of roles and rights; what is not in it is refused."""
+
+from __future__ import annotations
+
+__all__ = ["may"]
+
+_RIGHTS = {
+    "worker": frozenset({"queue", "answer"}),
+    "expert": frozenset({"queue", "answer"}),
+    "auditor": frozenset({"see", "metrics"}),
+    "reviewer": frozenset({"see", "metrics", "review"}),
+    "owner": frozenset({"see", "metrics", "review", "pay", "allocate", "queue", "answer", "answer_for_others"}),
+}
+
+
+def may(role: str, right: str) -> bool:
+    """Say whether a role has a right.
+
+    Examples
+    --------
+    >>> may("owner", "allocate"), may("worker", "see")
+    (True, False)
+    """
+    return right in _RIGHTS.get(role, frozenset())

@@ -1,0 +1,81 @@
+"""How does an open page learn that something changed? Server-sent events that carry a mark of the figures."""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from hmc_crowd.board._figures import read_live
+from hmc_crowd.board._render import HEADERS
+from hmc_crowd.errors import HmcCrowdError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from hmc_crowd.board._desk import Desk
+    from hmc_crowd.campaign._context import Context
+
+__all__ = ["Watch"]
+
+# After this time the browser connects anew, and its sign-in is looked at again.
+_LONGEST_S = 300.0
+
+
+class Watch:
+    """The stream of each campaign; the pages that watch one campaign share one look at its figures."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk, self._house, self._settings = desk, desk.house, desk.settings
+        self._watching = 0
+        self._seen: dict[str, tuple[float, str]] = {}
+
+    async def endpoint(self, request: Request) -> Response:
+        """Tell a signed-in browser whenever the figures of a campaign have another mark."""
+        from starlette.responses import Response, StreamingResponse
+
+        if await self._desk.in_thread(self._desk.visitor, request) is None:
+            return Response(status_code=403, headers=HEADERS)
+        if self._watching >= self._settings.most_watching:
+            return Response(status_code=503, headers=HEADERS)
+        name = str(request.path_params["campaign"])
+        try:
+            context = await self._desk.in_thread(self._house.context, name)
+        except HmcCrowdError:
+            return Response(status_code=404, headers=HEADERS)
+        return StreamingResponse(
+            self._stream(request, context),
+            media_type="text/event-stream",
+            headers={**HEADERS, "X-Accel-Buffering": "no"},
+        )
+
+    async def _stream(self, request: Request, context: Context) -> AsyncIterator[str]:
+        self._watching += 1
+        try:
+            yield "retry: 5000\n\n"
+            told, until = "", monotonic() + _LONGEST_S
+            while monotonic() < until and not await request.is_disconnected():
+                mark = await self._mark(context)
+                # A comment keeps the line open through proxies, and notices who has gone.
+                yield ": still here\n\n" if mark == told else f"event: figures\ndata: {mark}\n\n"
+                told = mark
+                await asyncio.sleep(self._settings.watch_every_s)
+        finally:
+            self._watching -= 1
+
+    async def _mark(self, context: Context) -> str:
+        at, mark = self._seen.get(context.name, (float("-inf"), ""))
+        if monotonic() - at >= self._settings.watch_every_s:
+            try:
+                mark = (await self._desk.in_thread(_read, context)).mark
+            except HmcCrowdError:
+                return mark
+            self._seen[context.name] = (monotonic(), mark)
+        return mark
+
+
+def _read(context: Context) -> Any:
+    return read_live(context)

@@ -1,0 +1,111 @@
+"""How many decisions a second does the machine door make, in batches and one by one?
+
+One server process over SQLite, one client process, all decisions stored before they are answered.
+``python -m tests.benchmarks board``; ``HMC_CROWD_RATE`` and ``HMC_CROWD_SECONDS`` change the load of single decisions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pandas as pd
+
+from hmc_crowd.campaign import Campaign
+from hmc_crowd.store import open_store
+
+BATCH, BATCHES = 2_000, 10
+SERVER = """
+import socket, sys, uvicorn
+from hmc_crowd._base.clock import SystemClock
+from hmc_crowd.board import BoardHouse, make_door_app
+from hmc_crowd.store import open_store
+house = BoardHouse(open_store(sys.argv[1]), secret=b"a secret of the benchmark", clock=SystemClock())
+taken = socket.create_server(("127.0.0.1", 0), backlog=2048)
+print(taken.getsockname()[1], flush=True)
+server = uvicorn.Server(uvicorn.Config(make_door_app(house), log_level="warning", access_log=False, lifespan="off"))
+server.run(sockets=[taken])
+"""
+
+
+def fill(path: Path, n: int = 5_000) -> str:
+    """Plan a campaign of ``n`` items and return the owner's key."""
+    rng = np.random.default_rng(1)
+    names = [f"i{row}" for row in range(n)]
+    with Campaign.create(path, labels=["good", "bad"], seed=1) as campaign:
+        campaign.add_items(pd.DataFrame({"item": names, "text": "so it goes"}))
+        said = pd.DataFrame({"item": names, "label": "good", "confidence": 0.5 + rng.random(n) / 2})
+        campaign.add_predictions(said)
+        campaign.estimate_effort()
+        campaign.plan(trade_off=0.5, max_human=0.3, audit=200)
+    with open_store(path) as store, store.begin() as tx:
+        return str(tx.keys.issue("owner")[1])
+
+
+def items(name: str, n: int, rng: np.random.Generator) -> list[dict[str, Any]]:
+    return [
+        {"item": f"{name}-{row}", "confidence": float(sure), "effort": 0.001, "text": "Is it kind?"}
+        for row, sure in enumerate(0.5 + rng.random(n) / 2)
+    ]
+
+
+async def batches(client: httpx.AsyncClient) -> float:
+    """Return decisions a second, one batch after another."""
+    rng = np.random.default_rng(2)
+    bodies = [{"key": f"b{k}", "items": items(f"b{k}", BATCH, rng)} for k in range(BATCHES)]
+    (await client.post("/allocate", json={"key": "warm", "items": items("warm", 10, rng)})).raise_for_status()
+    started = time.perf_counter()
+    for body in bodies:
+        (await client.post("/allocate", json=body)).raise_for_status()
+    return BATCH * BATCHES / (time.perf_counter() - started)
+
+
+async def singles(client: httpx.AsyncClient, rate: float, seconds: float) -> list[float]:
+    """Return latencies in seconds, counted from when each request was due, at a fixed rate."""
+    rng, started = np.random.default_rng(3), time.perf_counter() + 0.2
+    bodies = [{"key": f"s{k}", "items": items(f"s{k}", 1, rng)} for k in range(int(rate * seconds))]
+
+    async def one(number: int) -> float:
+        due = started + number / rate
+        await asyncio.sleep(due - time.perf_counter())
+        (await client.post("/allocate", json=bodies[number])).raise_for_status()
+        return time.perf_counter() - due
+
+    return list(await asyncio.gather(*(one(number) for number in range(len(bodies)))))
+
+
+async def load(url: str, key: str) -> list[tuple[str, str]]:
+    rate, seconds = float(os.environ.get("HMC_CROWD_RATE", "200")), float(os.environ.get("HMC_CROWD_SECONDS", "10"))
+    limits = httpx.Limits(max_connections=64, max_keepalive_connections=64)
+    headers = {"Authorization": f"Bearer {key}"}
+    async with httpx.AsyncClient(base_url=url, headers=headers, limits=limits, timeout=60) as client:
+        per_s = await batches(client)
+        waits = np.array(await singles(client, rate, seconds)) * 1000
+    p50, p99 = np.percentile(waits, [50, 99])
+    return [
+        (f"decisions a second, batches of {BATCH:,}", f"{per_s:,.0f}"),
+        (f"single decisions at {rate:g}/s, {len(waits):,} of them", f"p50 {p50:.1f} ms, p99 {p99:.1f} ms"),
+        ("load of the machine, of how many cores", f"{os.getloadavg()[0]:.1f} of {os.cpu_count()}"),
+    ]
+
+
+def main() -> list[tuple[str, str]]:
+    """Serve, load, stop."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "campaign.db"
+        key = fill(path)
+        server = subprocess.Popen([sys.executable, "-c", SERVER, str(path)], stdout=subprocess.PIPE, text=True)
+        try:
+            port = (server.stdout.readline() if server.stdout else "").strip()
+            return asyncio.run(load(f"http://127.0.0.1:{port}", key))
+        finally:
+            server.terminate()
+            server.wait(20)
