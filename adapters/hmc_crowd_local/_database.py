@@ -56,7 +56,7 @@ class Database:
         self.is_sqlite = url.get_backend_name() == "sqlite"
         # A server answers about a dozen requests at a time; a connection opened for each beyond the pool costs more
         # than the work on it.
-        self._engine = sa.create_engine(url, pool_size=15, max_overflow=15)
+        self._engine = sa.create_engine(url, pool_size=15, max_overflow=15, hide_parameters=True)
         if self.is_sqlite:
             sa.event.listen(self._engine, "connect", _prepare_sqlite)
             sa.event.listen(self._engine, "begin", _begin_sqlite)

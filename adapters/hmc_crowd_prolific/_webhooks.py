@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from hmc_crowd.errors import InputError, StoreError
+from hmc_crowd.errors import InputError, PlatformError, PlatformUnavailableError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -206,7 +206,7 @@ def process_events(
     ----------
     handle : callable
         ``handle(event, resource)``: the resource as the API shows it now, None for kinds that name none. When it
-        raises, the event stays pending, and so do those behind it.
+        raises, the event stays pending, and so do those behind it. What the API refuses to show stays pending alone.
 
     Raises
     ------
@@ -215,17 +215,27 @@ def process_events(
     """
     count = 0
     for event in inbox.pending():
-        resource: Submission | Study | None = None
-        if event.kind.startswith("submission."):
-            resource = client.submissions.get(event.resource_id)
-        elif event.kind.startswith("study."):
-            resource = client.studies.get(event.resource_id)
-        else:
-            _LOG.warning("a webhook of the unknown kind %.60r names nothing that can be read", event.kind)
+        try:
+            resource = _resource(event, client)
+        except PlatformUnavailableError:
+            raise
+        except PlatformError:
+            # Another account's, or deleted: it must not hold up the others for ever.
+            _LOG.warning("a webhook of the kind %.60r names what cannot be read; it waits", event.kind)
+            continue
         handle(event, resource)
         inbox.done(event.id)
         count += 1
     return count
+
+
+def _resource(event: WebhookEvent, client: ProlificClient) -> Submission | Study | None:
+    if event.kind.startswith("submission."):
+        return client.submissions.get(event.resource_id)
+    if event.kind.startswith("study."):
+        return client.studies.get(event.resource_id)
+    _LOG.warning("a webhook of the unknown kind %.60r names nothing that can be read", event.kind)
+    return None
 
 
 def _moment(timestamp: str) -> datetime | None:

@@ -121,7 +121,7 @@ def aggregate(
         return _of_numbers(NumericAggregator(labels, **kept).fit(answers, gold))
     if name == "choose":
         _refuse(method=method, engine=engine, client=client, **more)
-        return _of_choice(answers, gold, labels, kept)
+        return _of_choice(answers, gold, labels, kept, progress)
     model = aggregator(name, engine=engine, client=client, repeats=repeats)
     return _fitted(model, answers, gold, labels, more, progress)
 
@@ -192,12 +192,14 @@ def _fitted(
     return result_of(model.fit(answers, gold, labels=labels, **more))
 
 
-def _of_choice(answers: pd.DataFrame, gold: Any, labels: Any, kept: dict[str, Any]) -> AggregateResult:
+def _of_choice(
+    answers: pd.DataFrame, gold: Any, labels: Any, kept: dict[str, Any], progress: Progress | None
+) -> AggregateResult:
     """Choose by the gold, and return the chosen method's labels, corrected, with its own view of the workers."""
     if gold is None:
         raise InputError("method='choose' compares methods on gold; give gold, or name a method")
     labels = None if labels is None else list(labels)
-    choice: Choice = choose(answers, gold, labels=labels, **kept)
+    choice: Choice = choose(answers, gold, labels=labels, progress=progress, **kept)
     plain = result_of(ALL_METHODS[choice.method](**kept).fit(answers, labels=labels))
     values = choice.probabilities.to_numpy()
     frame = plain.frame.assign(label=choice.labels.to_numpy(), confidence=values.max(axis=1))

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hmc_crowd.aggregation._codes import Repeats
+    from hmc_crowd.aggregation._em import Progress
     from hmc_crowd.aggregation._protocol import Aggregator
 
 __all__ = ["ALL_METHODS", "CHOICES", "Choice", "choose", "regret_curve"]
@@ -109,6 +110,7 @@ def choose(
     level: float = 0.95,
     labels: Iterable[Any] | None = None,
     repeats: Repeats = "latest",
+    progress: Progress | None = None,
 ) -> Choice:
     """Pick a method by held-out gold.
 
@@ -124,6 +126,8 @@ def choose(
     level : float, default 0.95
     labels, repeats
         As in ``fit``.
+    progress : callable, optional
+        Called after each method with what is counted, how many are done, and how many there are.
 
     Returns
     -------
@@ -148,7 +152,7 @@ def choose(
     if not 0 < level < 1:
         raise InputError(f"level is {level!r}; give a number between 0 and 1, such as 0.95")
     models = _models(methods, default, repeats)
-    posteriors = _fit_all(models, answers, labels)
+    posteriors = _fit_all(models, answers, labels, progress)
     frame = posteriors[default]
     table = gold_table(gold)
     place, truth = _places(table, frame)
@@ -254,13 +258,18 @@ def _models(methods: Any, default: str, repeats: Repeats) -> dict[str, Aggregato
 
 
 def _fit_all(
-    models: dict[str, Aggregator], answers: pd.DataFrame, labels: Iterable[Any] | None
+    models: dict[str, Aggregator],
+    answers: pd.DataFrame,
+    labels: Iterable[Any] | None,
+    progress: Progress | None = None,
 ) -> dict[str, pd.DataFrame]:
     labels = None if labels is None else list(labels)
     found = {}
     for name, model in models.items():
         require_blind(model, purpose="compared on gold")
         found[name] = model.fit(answers, labels=labels).probabilities_
+        if progress is not None:
+            progress("methods", len(found), len(models))
     return found
 
 

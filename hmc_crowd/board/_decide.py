@@ -33,12 +33,13 @@ def allocate_items(house: BoardHouse, given: dict[str, Any]) -> Any:
     items = _rows(given, "items", _ITEM, {"item", "confidence", "effort"}, most=house.settings.most_items)
     due = [_moment(row["item"], row.get("due_at")) for row in items]
 
-    def work(tx: Transaction) -> Any:
-        rule = live_policy(context, tx, held=house.policies.get(context.campaign_id))
-        house.policies[context.campaign_id] = rule
+    def work(tx: Transaction, shared: dict[Any, Any]) -> Any:
+        rule = shared.get(context.campaign_id)
+        if rule is None:
+            rule = live_policy(context, tx, held=house.policies.get(context.campaign_id))
+            shared[context.campaign_id] = house.policies[context.campaign_id] = rule
         names = [row["item"] for row in items]
-        found = rule.decide(names, [row["confidence"] for row in items], [row["effort"] for row in items])
-        decided = [found[n] for n in range(len(found))]
+        decided = rule.decide(names, [row["confidence"] for row in items], [row["effort"] for row in items])
         rows = [
             {
                 "item": each.item,
@@ -58,7 +59,7 @@ def allocate_items(house: BoardHouse, given: dict[str, Any]) -> Any:
             del row["text"], row["policy"]
         return {"campaign": context.name, "policy": rule.policy.version, "effort_unit": rule.unit, "decisions": shown}
 
-    return _once(context, key, given, work)
+    return _once(house, context, key, given, work)
 
 
 def keep_answers(house: BoardHouse, key: KeyRecord, given: dict[str, Any]) -> Any:
@@ -70,7 +71,7 @@ def keep_answers(house: BoardHouse, key: KeyRecord, given: dict[str, Any]) -> An
             raise InputError("worker is given, but this key answers as itself; leave worker out")
     raw = [str(row.get("worker", key.id)) for row in answers]
 
-    def work(tx: Transaction) -> Any:
+    def work(tx: Transaction, _shared: dict[Any, Any]) -> Any:
         aspect = tx.campaigns.aspects(context.campaign_id)[0]
         allowed = known_labels(context, tx, aspect)
         wrong = [row["label"] for row in answers if allowed and row["label"] not in allowed]
@@ -87,7 +88,7 @@ def keep_answers(house: BoardHouse, key: KeyRecord, given: dict[str, Any]) -> An
         return {"campaign": context.name, "received": len(rows), "new": new}
 
     # The same client key of two people's keys is two requests.
-    return _once(context, f"{key.id}:{client_key}", given, work)
+    return _once(house, context, f"{key.id}:{client_key}", given, work)
 
 
 def show_queue(house: BoardHouse, key: KeyRecord, given: dict[str, Any]) -> Any:
@@ -165,20 +166,30 @@ def _moment(item: str, text: str | None) -> datetime | None:
     return moment
 
 
-def _once(context: Context, key: str, given: dict[str, Any], work: Callable[[Transaction], Any]) -> Any:
+def _once(
+    house: BoardHouse,
+    context: Context,
+    key: str,
+    given: dict[str, Any],
+    work: Callable[[Transaction, dict[Any, Any]], Any],
+) -> Any:
     """Answer a client key once: what was answered before is answered again, whoever was quicker."""
     fingerprint = digest(repr(_sorted(given)))
     cid = context.campaign_id
+
+    def answer(tx: Transaction, shared: dict[Any, Any]) -> Any:
+        held = tx.door.reply(cid, key, fingerprint)
+        if held is not None:
+            return held
+        reply = work(tx, shared)
+        if not tx.door.keep_reply(cid, key, fingerprint, reply):
+            raise DuplicateError(f"key {key!r} is in use by another request; send it again")
+        return reply
+
     try:
-        with context.store.begin() as tx:
-            held = tx.door.reply(cid, key, fingerprint)
-            if held is not None:
-                return held
-            reply = work(tx)
-            if not tx.door.keep_reply(cid, key, fingerprint, reply):
-                raise DuplicateError(f"key {key!r} is in use by another request; send it again")
-            return reply
+        return house.group.run(answer)
     except DuplicateError:
+        # Another process may have answered the same request in the meantime.
         with context.store.read() as tx:
             held = tx.door.reply(cid, key, fingerprint)
         if held is None:

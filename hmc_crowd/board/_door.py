@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Door"]
 
 _LOG = logging.getLogger("hmc_crowd.board")
-_AT_ONCE = 8
+_AT_ONCE = 64
 _BODY = {
     400: "the sender went away",
     408: "the body took too long; send it again",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd.board._gate import FixedGate, Gate
+from hmc_crowd.board._group import Group
 from hmc_crowd.campaign import Campaign
 from hmc_crowd.campaign._context import Context
 from hmc_crowd.campaign._pseudonyms import load_worker_key
@@ -96,6 +97,8 @@ class BoardHouse:
         self.secret = hmac.digest(secret, b"hmc-crowd board", "sha256")
         self.settings = settings or BoardSettings()
         self.policies: dict[int, LivePolicy] = {}
+        self.group = Group(store)
+        self._contexts: dict[str, Context] = {}
         self._worker_key = load_worker_key(store.url)
 
     def names(self) -> list[str]:
@@ -111,9 +114,13 @@ class BoardHouse:
         StateError
             There is no such campaign, or there are several and none was named.
         """
+        # A campaign keeps its name and number for ever; what changes is read in each transaction.
+        if name is not None and name in self._contexts:
+            return self._contexts[name]
         with self.store.read() as tx:
             record = tx.campaigns.get(name)
-        return Context(self.store, record.id, record.name, self._worker_key, self.clock)
+        found = self._contexts[record.name] = Context(self.store, record.id, record.name, self._worker_key, self.clock)
+        return found
 
     def campaign(self, name: str) -> Campaign:
         """Return a campaign to act on; its database is the house's and stays open."""

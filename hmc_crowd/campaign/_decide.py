@@ -190,7 +190,7 @@ def _route(
     where: NDArray[np.bool_] | slice = slice(None) if free.all() else free
     confidence = units.confidence[where]
     effort = (units.share if request.effort == "share" else units.seconds)[where]
-    cap = _cap(request.max_human, len(before), int((before == Before.PEOPLE).sum()))
+    cap = _cap(request.max_human, len(before), int((before == Before.PEOPLE).sum()), int(free.sum()))
     if room is None:
         return route(confidence, effort, max_human=cap, trade_off=request.trade_off)
     return route_within(
@@ -205,10 +205,11 @@ def _route(
     )
 
 
-def _cap(max_human: int | float | None, units: int, asked: int) -> int | None:
-    """Return how many more items people may get: the cap is on the batch, those asked before count."""
+def _cap(max_human: int | float | None, units: int, asked: int, free: int) -> int | None:
+    """Return how many of the free items people may get: the cap is on the batch, those asked before count."""
     if max_human is None:
         return None
     # A count may exceed the batch here: rounds grow and shrink it.
     is_count = isinstance(max_human, Integral) and not isinstance(max_human, bool)
-    return max(0, cap_count(min(int(max_human), units) if is_count else max_human, units) - asked)
+    left = cap_count(min(int(max_human), units) if is_count else max_human, units) - asked
+    return min(free, max(0, left))

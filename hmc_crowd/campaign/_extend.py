@@ -111,7 +111,7 @@ def extend(
     try:
         ran = send(context, platform, pages, [intent.key], progress=progress)
     except (InputError, BudgetError, PlatformError, StateError):
-        _withdraw(context, intent, new)
+        _withdraw(context, intent.key, new.key if new is not None else None)
         raise
     if ran.asked:
         raise NeedsHumanError(f"{ran.why}; see status().questions")
@@ -130,16 +130,21 @@ def _places_of(context: Context, hit_key: str) -> int:
 
 
 def _finish_pending(context: Context, platform: Platform, hit_key: str, pages: TaskPages | None) -> None:
-    """Carry out what was asked for this HIT before and has no outcome."""
+    """Carry out what was asked for this HIT before and has no outcome; what is refused by now is wanted no more."""
     with context.store.read() as tx:
-        keys = [
-            each.key
+        pending = [
+            each
             for each in tx.work.intents(context.campaign_id)
             if each.operation == "extend"
             and each.state in {"planned", "sent"}
             and (each.payload or {}).get("hit_key") == hit_key
         ]
-    send(context, platform, pages, keys)
+    for each in pending:
+        try:
+            send(context, platform, pages, [each.key])
+        except (InputError, BudgetError, PlatformError, StateError):
+            if not _withdraw(context, each.key, (each.payload or {}).get("new_key")):
+                raise
 
 
 def _extendable(context: Context, tx: Transaction, platform: Platform, hit_key: str) -> HitRecord:
@@ -221,16 +226,17 @@ def _write(context: Context, intent: IntentRecord, new: HitRecord | None, record
     context.at("after_intent", intent.key)
 
 
-def _withdraw(context: Context, intent: IntentRecord, new: HitRecord | None) -> None:
-    """Take back what the platform refused: no money is held for it, and nothing waits to be sent."""
+def _withdraw(context: Context, key: str, new_key: str | None) -> bool:
+    """Take back what the platform refused, with its money; say whether it could be taken back."""
     with context.store.begin() as tx:
-        stored = tx.work.intent(intent.key)
+        stored = tx.work.intent(key)
         if stored is None or stored.state != "planned":
-            return
-        tx.work.set_intent(intent.key, "cancelled")
-        tx.budget.release(context.campaign_id, intent.key)
-        if new is not None:
-            tx.work.set_hit(new.key, state="cancelled")
+            return False
+        tx.work.set_intent(key, "cancelled")
+        tx.budget.release(context.campaign_id, key)
+        if new_key is not None:
+            tx.work.set_hit(new_key, state="cancelled")
+        return True
 
 
 @dataclass(frozen=True)

@@ -86,9 +86,7 @@ def final_labels(context: Context, tx: Transaction, aspect: str) -> pd.DataFrame
         context.campaign_id, "predictions", aspect=aspect, columns=["item", "label", "confidence"]
     )
     sure = calibrated(context, tx, aspect, predictions["confidence"].to_numpy(dtype=np.float64))
-    frame = predictions.assign(
-        confidence=sure, source="machine", n_answers=0, tied=False, evidence="with_model"
-    )
+    frame = predictions.assign(confidence=sure, source="machine", n_answers=0, tied=False, evidence="with_model")
     people = tx.labels.read(context.campaign_id, aspect=aspect)
     gold = tx.frames.read(context.campaign_id, "gold", aspect=aspect)
     gold = gold.assign(source="expert", confidence=1.0, n_answers=0, tied=False, evidence="expert_blind")

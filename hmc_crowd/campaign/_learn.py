@@ -12,7 +12,7 @@ from hmc_crowd.campaign._effort import MODEL, PER
 from hmc_crowd.campaign._judge import judge
 from hmc_crowd.campaign._timed import timed_rows
 from hmc_crowd.effort import EffortModel, drift_report, fit_setup_marginal, inclusion_weights
-from hmc_crowd.errors import InputError, StateError
+from hmc_crowd.errors import FrameError, InputError, StateError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -114,8 +114,11 @@ def drift(
         record = tx.models.latest(context.campaign_id, MODEL)
     if record is None:
         raise StateError(f"campaign {context.name!r} has no effort model yet; first learn() or train_effort(...)")
-    model = EffortModel.from_bytes(record.blob)
-    return drift_report(model, features, seconds, periods=periods, workers=groups)
+    model, frame = EffortModel.from_bytes(record.blob), pd.DataFrame(features)
+    lacking = sorted(set(map(str, model.feature_names_in_)) - set(map(str, frame.columns)))
+    if lacking:
+        raise FrameError(f"the effort model looks at {', '.join(lacking)}, which these rows lack; add such columns")
+    return drift_report(model, frame, seconds, periods=periods, workers=groups)
 
 
 def learn(context: Context, *, kind: str, per: str = "group") -> Learned:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from hmc_crowd.campaign._context import Context
-    from hmc_crowd.routing import Decisions
+    from hmc_crowd.routing import Decision
     from hmc_crowd.store import PlanRecord, Transaction
 
 __all__ = ["LivePolicy", "live_policy"]
@@ -52,7 +52,7 @@ class LivePolicy:
     calibrator: Any
     key: tuple[int, int]
 
-    def decide(self, items: Sequence[str], confidence: Sequence[float], effort: Sequence[float]) -> Decisions:
+    def decide(self, items: Sequence[str], confidence: Sequence[float], effort: Sequence[float]) -> list[Decision]:
         """Decide about items by the machine's confidences as they came, and the effort in ``unit``."""
         raw = np.asarray(confidence, dtype=np.float64)
         # The calibrator would answer a number outside [0, 1] too.
@@ -60,7 +60,10 @@ class LivePolicy:
         if len(wrong):
             raise InputError(f"confidence of item {items[int(wrong[0])]!r} is {raw[wrong[0]]}; give a share in [0, 1]")
         known = raw if self.calibrator is None else self.calibrator.transform(raw)
-        return self.policy.decide_batch(list(items), known, np.asarray(effort, dtype=np.float64))
+        if len(items) == 1:  # a single item has no order, which would settle a tie in a batch
+            return [self.policy.decide(items[0], float(known[0]), effort[0])]
+        found = self.policy.decide_batch(list(items), known, np.asarray(effort, dtype=np.float64))
+        return [found[row] for row in range(len(found))]
 
 
 def live_policy(context: Context, tx: Transaction, *, held: LivePolicy | None = None) -> LivePolicy:

@@ -67,10 +67,15 @@ def _still_coming(context: Context, tx: Transaction) -> pd.Series[int]:
 
 
 def _with_cost(context: Context, tx: Transaction, units: pd.DataFrame) -> pd.DataFrame:
-    """Add group, position, and seconds split in reading into the group and judging the item."""
+    """Add group, position, and seconds split in reading into the group and judging the item.
+
+    A group that has lost a text to retention is asked about no more: nobody could judge what he cannot read.
+    """
     wanted = units["item"].unique().tolist()
     items = tx.frames.read(context.campaign_id, "items", columns=["item", "group", "position"], items=wanted)
-    turns = tx.frames.read(context.campaign_id, "items", columns=["group"])["group"].value_counts()
+    every = tx.frames.read(context.campaign_id, "items", columns=["group", "erased_at"])
+    items = items[~items["group"].isin(every.loc[every["erased_at"].notna(), "group"])]
+    turns = every["group"].value_counts()
     efforts = tx.frames.read(
         context.campaign_id, "efforts", columns=["item", "seconds", "setup_s"], items=wanted
     ).fillna({"setup_s": 0.0})

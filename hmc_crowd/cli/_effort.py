@@ -149,7 +149,25 @@ def effort_drift(
         emit_json({"drifted": found.drifted, "periods": found.periods.reset_index()})
         return
     say(str(found))
-    table(found.periods.reset_index())
+    table(_per_period(found.periods))
+
+
+def _per_period(periods: "pd.DataFrame") -> "pd.DataFrame":
+    """Return one row a period, narrow enough for a terminal."""
+    import pandas as pd
+
+    rows = [
+        {
+            "period": name,
+            "n": int(each["n"]),
+            "workers": int(each["n_workers"]),
+            "times of predicted": f"{each['speed']:.2f} [{each['speed_low']:.2f}, {each['speed_high']:.2f}]",
+            "P90 keeps": f"{each['p90']:.1%} [{each['p90_low']:.1%}, {each['p90_high']:.1%}]",
+            "drifted": each["drifted"],
+        }
+        for name, each in periods.iterrows()
+    ]
+    return pd.DataFrame(rows)
 
 
 def _per_fold(scores: Any) -> "pd.DataFrame":

@@ -121,7 +121,8 @@ def make_engine(address: Address, *, busy_s: float) -> sa.Engine:
         How long to wait for a lock, in seconds.
     """
     if address.is_sqlite:
-        engine = sa.create_engine(address.url, connect_args={"timeout": busy_s})
+        # What stands in a statement is people's ids and texts: a traceback must not show it.
+        engine = sa.create_engine(address.url, connect_args={"timeout": busy_s}, hide_parameters=True)
         sa.event.listen(engine, "connect", _prepare_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)
         return engine
@@ -132,7 +133,7 @@ def make_engine(address: Address, *, busy_s: float) -> sa.Engine:
         "options": f"{ours} {options if isinstance(options, str) else ' '.join(options)}".strip(),
     }
     url = address.url.difference_update_query(["options"])
-    return sa.create_engine(url, pool_pre_ping=True, connect_args=arguments)
+    return sa.create_engine(url, pool_pre_ping=True, connect_args=arguments, hide_parameters=True)
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:

@@ -207,3 +207,9 @@ def test_every_method_with_iterations_tells_of_them(crowd: pd.DataFrame, method:
     assert {what for what, _, _ in told} == {"iterations"}
     assert result.n_iter in {done for _, done, _ in told}
     assert all(1 <= done <= most for _, done, most in told)
+
+
+def test_a_choice_tells_of_the_methods_fitted(crowd: pd.DataFrame) -> None:
+    told: list[tuple[str, int, int]] = []
+    aggregate(crowd, method="choose", gold={"t0": "a"}, progress=lambda *step: told.append(step))
+    assert told == [("methods", done, 7) for done in range(1, 8)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from board_house import Board, build_played, open_board
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 
 @pytest.fixture(scope="session")
@@ -31,9 +31,3 @@ def board(played: Path, tmp_path: Path) -> Iterator[Board]:
     folder = Path(shutil.copytree(played, tmp_path / "board"))
     with open_board(folder) as opened:
         yield opened
-
-
-@pytest.fixture
-def signed_in(board: Board) -> Callable[[str], Any]:
-    """Return a browser that has signed in with a key of a role."""
-    return board.browser

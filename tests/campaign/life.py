@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from hmc_crowd_prolific.standin import Options
 from outside_house import PLAN, Recruiting, hits_of, intents_of, money_of, payments_of, submissions_of
 
 from hmc_crowd.campaign import Bonus, Campaign
-from hmc_crowd.errors import NeedsHumanError, PlatformError, PlatformUnavailableError
+from hmc_crowd.errors import InputError, NeedsHumanError, PlatformError, PlatformUnavailableError, StateError
 from hmc_crowd.platform import find_platform
 from hmc_crowd.quality import RejectionProposal, RejectionSignal
 
@@ -96,7 +96,12 @@ class Life:
             return
         proposals = [RejectionProposal(names[which % len(names)], TWO, "x" * 100)]
         signed = {"signed_off_by": "kim", "cap": 1.0}
-        self._try(fault, lambda place, kept: self.campaign.reject(place, proposals, **signed, **kept))
+        try:
+            self._try(fault, lambda place, kept: self.campaign.reject(place, proposals, **signed, **kept))
+        except InputError as error:
+            # An approval whose process had died is carried out first, and what is paid is not rejected.
+            if "approved" not in str(error):
+                raise
 
     def pay(self, which: int, code: str, fault: str | None = None) -> None:
         names = self._known("submitted", "approved")
@@ -105,14 +110,16 @@ class Life:
         wanted = [Bonus(names[which % len(names)], BONUSES[code], code)]
         self._try(fault, lambda place, kept: self.campaign.pay(place, wanted, budget_minor=BUDGET, **kept))
 
-    def extend(self, fault: str | None = None) -> None:
+    def extend(self, fault: str | None = None, *, reopen: bool = True) -> None:
         hits = [hit for hit in hits_of(self.campaign) if hit.platform_hit_id and not hit.salvaged_from]
         if not hits or self.extended >= 5:
             return
         self.extended += 1
         hit = hits[self.extended % len(hits)]
-        more = {"target": 3 + self.extended // len(hits), "reopen": True, "budget_minor": BUDGET}
-        self._try(fault, lambda place, kept: self.campaign.extend(place, hit.key, **more, **kept))
+        more = {"target": 3 + self.extended // len(hits), "reopen": reopen, "budget_minor": BUDGET}
+        # A full study is opened again on demand only.
+        with nullcontext() if reopen else suppress(StateError):
+            self._try(fault, lambda place, kept: self.campaign.extend(place, hit.key, **more, **kept))
 
     def answer_questions(self) -> None:
         """A person looks at the platform and answers by what he sees there."""

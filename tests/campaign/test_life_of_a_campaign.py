@@ -69,9 +69,9 @@ def machine(begin: Any) -> type[RuleBasedStateMachine]:
         def pay(self, which: int, code: str, fault: str | None) -> None:
             self.life.pay(which, code, fault)
 
-        @rule(fault=SOME_FAULT)
-        def extend(self, fault: str | None) -> None:
-            self.life.extend(fault)
+        @rule(fault=SOME_FAULT, reopen=st.booleans())
+        def extend(self, fault: str | None, reopen: bool) -> None:
+            self.life.extend(fault, reopen=reopen)
 
         @rule(hours=st.sampled_from([1, 3, 26]))
         def wait(self, hours: int) -> None:

@@ -138,6 +138,31 @@ def test_efforts_and_models_do_without_erased_texts(played: Campaign, clock: Vir
     pd.testing.assert_frame_equal(after[after["item"] != "new"].reset_index(drop=True), before)
 
 
+def test_nobody_is_asked_about_a_text_that_is_gone(
+    played: Campaign, workplace: Any, clock: VirtualClock, wanted: dict[str, Any], spend: dict[str, Any]
+) -> None:
+    clock.advance(2 * YEAR.total_seconds())
+    fresh = pd.DataFrame({"item": ["n1", "n2"], "text": ["just arrived", "so am I"]})
+    played.add_items(fresh)
+    played.add_predictions(fresh[["item"]].assign(label="good", confidence=0.6))
+    played.retain(item_text_for=YEAR)
+    gone = set(texts(played)[texts(played).str.startswith("[text erased")].index)
+    assert gone
+    played.estimate_effort()
+    played.plan(**{**wanted, "max_human": 1.0, "trade_off": 0.0})
+    asked = {each for hit in _asked(played, workplace, spend) for each in hit}
+    assert asked == {"n1", "n2"}
+
+
+def _asked(campaign: Campaign, workplace: Any, spend: dict[str, Any]) -> list[set[str]]:
+    before = set(campaign.hits()["hit"])
+    campaign.publish(workplace, dry_run=False, **{**spend, "budget_minor": 1_000_000})
+    context = campaign._context
+    with context.store.read() as tx:
+        hits = [hit for hit in tx.work.hits(context.campaign_id) if hit.key not in before]
+    return [{each.item for each in hit.items} for hit in hits]
+
+
 def test_old_raw_ids_go_and_pseudonyms_stay(played: Campaign, clock: VirtualClock) -> None:
     names = raw_ids(played)
     with played._context.store.read() as tx:

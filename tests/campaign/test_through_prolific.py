@@ -305,6 +305,33 @@ def test_an_extension_that_a_later_one_overtook_is_done_with(small: Any, recruit
     assert {each.state for each in intents_of(campaign)} == {"done"}
 
 
+def test_an_extension_that_came_too_late_does_not_stand_in_the_way(
+    small: Any, recruiting: Any, small_batch: Any
+) -> None:
+    """It was written down, the process died, and the study is full by now: without reopen it can never be sent."""
+    campaign = small()
+    publish(campaign, recruiting)
+    hit = hits_of(campaign)[0]
+    spend = {"pages": recruiting.pages, "budget_minor": 20_000, "dry_run": False}
+
+    def die(step: str, _key: str) -> None:
+        if step == "after_intent":
+            raise KeyboardInterrupt
+
+    campaign._context.hook = die
+    with pytest.raises(KeyboardInterrupt):
+        campaign.extend(recruiting.platform, hit.key, target=hit.redundancy + 1, **spend)
+    campaign._context.hook = None
+    recruiting.fill(campaign, small_batch.truth)
+    collect(campaign, recruiting)
+    committed = sum(money_of(campaign)[:2])
+    more = campaign.extend(recruiting.platform, hit.key, target=hit.redundancy + 1, reopen=True, **spend)
+    assert sum(money_of(campaign)[:2]) == committed  # the first one's money went to the second
+    assert more.total_minor > 0
+    assert campaign.status().open_places == 1
+    assert campaign.reconcile(recruiting.platform, pages=recruiting.pages).is_settled
+
+
 def test_a_full_study_is_opened_again_only_on_demand(small: Any, recruiting: Any, small_batch: Any) -> None:
     from hmc_crowd.errors import StateError
 

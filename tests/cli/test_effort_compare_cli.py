@@ -93,3 +93,10 @@ def test_drift_of_a_campaigns_model(times: Path, tmp_path: Path, capsys: Any) ->
     assert code == 0
     assert found["drifted"]
     assert [row["drifted"] for row in found["periods"]] == [False, True]
+    code, out, _ = call(capsys, *asked)
+    assert code == 0
+    assert "times of predicted" in out
+    later.drop(columns="turns").to_csv(tmp_path / "later.csv", index=False)
+    code, _, err = call(capsys, *asked)
+    assert code == 2
+    assert "looks at turns, which these rows lack" in err

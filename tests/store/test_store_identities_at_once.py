@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
 from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+from hmc_crowd.errors import HmcCrowdError
 
 if TYPE_CHECKING:
     from hmc_crowd.store import Store
@@ -33,3 +38,15 @@ def test_two_processes_that_meet_the_same_people_at_once_keep_them_once(store: S
     with store.read() as tx:
         assert tx.workers.known("mturk") == names
         assert tx.workers.raw_ids("mturk", ["w2", "w9"]) == {"w2": "A2"}
+
+
+def test_a_traceback_shows_no_raw_id(store: Store) -> None:
+    statement = sa.text("INSERT INTO worker_identity (platform, raw_id) VALUES ('mturk', :raw)")
+    try:
+        with store.begin() as tx:
+            tx.workers._session.run(statement, {"raw": "SECRET"})
+    except HmcCrowdError:
+        shown = traceback.format_exc()
+    assert "worker_identity" in shown
+    # PostgreSQL's own detail names the row that it refused; what is ours names nothing.
+    assert "'SECRET'" not in shown
