@@ -9,7 +9,7 @@ from hmc_crowd.campaign._context import Aspect
 from hmc_crowd.campaign._cost_sheet import CostSheet
 from hmc_crowd.campaign._effort import EffortEstimate
 from hmc_crowd.campaign._explain import Explanation
-from hmc_crowd.campaign._extend import Extended, Stopped
+from hmc_crowd.campaign._extend import Extended
 from hmc_crowd.campaign._labels import CampaignCertificate, GoldCheck
 from hmc_crowd.campaign._learn import Learned
 from hmc_crowd.campaign._pay import Bonus, Paid
@@ -19,6 +19,7 @@ from hmc_crowd.campaign._reject import Rejected
 from hmc_crowd.campaign._review import Approved
 from hmc_crowd.campaign._run import RunResult
 from hmc_crowd.campaign._status import Status
+from hmc_crowd.campaign._stop import Stopped
 from hmc_crowd.campaign.quote import FEES, Coverage, Quote, quote
 
 __all__ = [

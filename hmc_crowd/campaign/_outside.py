@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hmc_crowd.campaign import _asked, _extend, _listing, _pay, _publish, _reconcile, _reject, _review
+from hmc_crowd.campaign import _asked, _extend, _listing, _pay, _publish, _reconcile, _reject, _review, _stop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -225,9 +225,9 @@ class Outside:
 
     def stop(
         self, platform: Platform | str = "local", *, pages: TaskPages | None = None, progress: Progress | None = None
-    ) -> _extend.Stopped:
+    ) -> _stop.Stopped:
         """Offer nothing more: drop what was not sent yet, close what is out. Work under way may be finished."""
-        return _extend.stop(self._context, _publish.connect(platform, self._context), pages=pages, progress=progress)
+        return _stop.stop(self._context, _publish.connect(platform, self._context), pages=pages, progress=progress)
 
     def hits(self) -> pd.DataFrame:
         """List the HITs, in the order in which they were made: what is out, for `extend`.

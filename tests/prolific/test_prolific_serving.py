@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
 import httpx
@@ -58,7 +59,9 @@ def ask(app, method: str, path: str, **options) -> httpx.Response:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=PUBLIC) as client:
             return await client.request(method, path, **options)
 
-    return asyncio.run(go())
+    # A thread of its own: in this one a browser of another test may keep a loop running.
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, go()).result()
 
 
 def arrive(lab, app, study: str, participant: str) -> tuple[str, httpx.Response]:
