@@ -31,6 +31,7 @@ from hmc_crowd.board import BoardHouse, make_door_app
 from hmc_crowd.store import open_store
 house = BoardHouse(open_store(sys.argv[1]), secret=b"a secret of the benchmark", clock=SystemClock())
 taken = socket.create_server(("127.0.0.1", 0), backlog=2048)
+taken.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 print(taken.getsockname()[1], flush=True)
 server = uvicorn.Server(uvicorn.Config(make_door_app(house), log_level="warning", access_log=False, lifespan="off"))
 server.run(sockets=[taken])

@@ -15,7 +15,7 @@ import httpx
 import pytest
 from botocore.exceptions import ClientError
 
-from hmc_crowd.cli._serving import is_loopback, public_address
+from hmc_crowd.cli._serving import bind, is_loopback, public_address
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -139,6 +139,13 @@ def test_what_cannot_be_served_is_refused_in_a_sentence(hmc, arguments, said) ->
 )
 def test_the_address_that_people_use(host, public, expected) -> None:
     assert public_address(host, 80, public) == expected
+
+
+def test_answers_do_not_wait_for_an_acknowledgement_of_their_headers() -> None:
+    with bind("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()):
+        accepted, _ = listening.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_an_address_in_the_local_network_is_no_loopback() -> None:
