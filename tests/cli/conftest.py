@@ -17,6 +17,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+# First, because the commands register in the order of their import, which is that of the help.
+import hmc_crowd.cli._app  # noqa: F401
 from hmc_crowd.cli import main
 
 if TYPE_CHECKING:
