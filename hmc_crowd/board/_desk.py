@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
-from hmc_crowd.board._limits import BodyError, RateLimit, read_body
+from hmc_crowd._base.limits import BodyError, RateLimit, read_body
 from hmc_crowd.board._render import HEADERS, STATIC, draw, static_file
 from hmc_crowd.board._roles import may
 from hmc_crowd.board._session import COOKIE, form_mark, is_form_mark, read_session, sign_session

@@ -11,9 +11,9 @@ import logging
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from hmc_crowd._base.limits import BodyError, RateLimit, read_body
 from hmc_crowd.board._decide import allocate_items, keep_answers, show_queue
 from hmc_crowd.board._desk import RefusedError
-from hmc_crowd.board._limits import BodyError, RateLimit, read_body
 from hmc_crowd.board._metrics import Timings, render_metrics
 from hmc_crowd.board._openapi import openapi_document
 from hmc_crowd.board._render import HEADERS

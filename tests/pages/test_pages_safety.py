@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from pages_house import SECRET, Plain, dialogue, every_kind, full_study, question, served
 from starlette.routing import Mount, Route
 
+from hmc_crowd._base.limits import RateLimit
 from hmc_crowd.platform import Hit
 
 from hmc_crowd_local import sign_token  # isort: skip
 from hmc_crowd_local._tables import METADATA  # isort: skip
 from hmc_crowd_local.pages import Invites  # isort: skip
-from hmc_crowd_local.pages._limits import RateLimit  # isort: skip
 
 POSTED = ("q/1", "q/2", "q/3", "q/4", "review", "feedback", "ask/1", "preferences", "consent", "survey")
 FIELDS = ("a0", "a1", "do", "reason", "reason_text", "text", "clear", "category", "was_a0", "place", "s0")
@@ -229,7 +229,7 @@ def test_the_limit_forgets_after_a_minute_and_keeps_few_senders(monkeypatch) -> 
     assert [limit.allows("a"), limit.allows("a")] == [True, False]
     now[0] = 60.0
     assert limit.allows("a")
-    monkeypatch.setattr("hmc_crowd_local.pages._limits._MOST_SENDERS", 5)
+    monkeypatch.setattr("hmc_crowd._base.limits._MOST_SENDERS", 5)
     for i in range(50):
         limit.allows(str(i))
     assert len(limit._seen) <= 6

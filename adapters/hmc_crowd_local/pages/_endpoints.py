@@ -9,9 +9,9 @@ import logging
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qs, quote
 
+from hmc_crowd._base.limits import BodyError, RateLimit, read_body
 from hmc_crowd.errors import DatabaseBusyError, HmcCrowdError, InputError, PlatformError
 from hmc_crowd_local.pages._event_routes import keep_events
-from hmc_crowd_local.pages._limits import BodyError, RateLimit, read_body
 from hmc_crowd_local.pages._render import STATIC, draw, headers, static_file
 from hmc_crowd_local.pages._replies import Data, Goto
 from hmc_crowd_local.pages._texts import LANGUAGES, PSEUDO, Texts, choose_language

@@ -1,4 +1,4 @@
-"""How much may one sender send? Requests per minute, bytes per body, seconds per body."""
+"""How much may one sender send? Requests per minute, bytes per body, seconds per body; for every server of ours."""
 
 from __future__ import annotations
 
