@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -131,3 +131,24 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return f"sqlite:///{tmp_path / 'store.db'}"
     url: str = request.getfixturevalue("postgres_url")
     return url
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """Headless Chromium, or a loud skip; HMC_CROWD_REQUIRE_BROWSER=1 turns the skip into a failure.
+
+    One for each module, and the only place that starts one: while a browser is up its event loop runs in this thread,
+    so that two at a time, or an ``asyncio.run`` of a later module, would fail.
+    """
+    where = os.environ.get("HMC_CROWD_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if where is None:
+        message = "no Chromium found: install it, or name it in HMC_CROWD_CHROMIUM"
+        if os.environ.get("HMC_CROWD_REQUIRE_BROWSER") == "1":
+            pytest.fail(message)
+        pytest.skip(message)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=where, args=["--no-sandbox", "--disable-gpu"])
+        yield started
+        started.close()

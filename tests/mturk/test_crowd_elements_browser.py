@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 
 import pytest
 from hmc_crowd_mturk import read_answer
@@ -29,22 +27,9 @@ PAGE = """<script src="https://assets.crowd.aws/crowd-html-elements.js"></script
 </crowd-form>"""
 
 
-@pytest.fixture(scope="module")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api")
-    path = os.environ.get("HMC_CROWD_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    with sync_api.sync_playwright() as started:
-        try:
-            opened = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        except sync_api.Error:
-            pytest.skip("no Chromium to be started here")
-        yield opened
-        opened.close()
-
-
 @pytest.fixture
-def page(browser):
-    context = browser.new_context()
+def page(chromium):
+    context = chromium.new_context()
     opened = context.new_page()
     yield opened
     context.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from contextlib import ExitStack
@@ -57,20 +56,3 @@ def house(new_house: Callable[..., PagesHouse]) -> PagesHouse:
 def plain(house: PagesHouse) -> Plain:
     """A browser without script."""
     return Plain(house.client())
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    """Headless Chromium, or a loud skip; HMC_CROWD_REQUIRE_BROWSER=1 turns the skip into a failure."""
-    where = os.environ.get("HMC_CROWD_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    if where is None:
-        message = "no Chromium found: install it, or name it in HMC_CROWD_CHROMIUM"
-        if os.environ.get("HMC_CROWD_REQUIRE_BROWSER") == "1":
-            pytest.fail(message)
-        pytest.skip(message)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=where, args=["--no-sandbox", "--disable-gpu"])
-        yield started
-        started.close()

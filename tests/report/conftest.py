@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,11 +10,6 @@ import pytest
 
 from hmc_crowd.effort import count_time
 from hmc_crowd.report import ReportData, Summary, time_both_ways
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from playwright.sync_api import Browser
 
 HOSTILE = "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'> \"quoted\" & 'more' =1+1"
 
@@ -176,20 +168,3 @@ def full_data() -> ReportData:
 @pytest.fixture
 def data() -> ReportData:
     return full_data()
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Headless Chromium, or a loud skip; HMC_CROWD_REQUIRE_BROWSER=1 turns the skip into a failure."""
-    where = os.environ.get("HMC_CROWD_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    if where is None:
-        message = "no Chromium found: install it, or name it in HMC_CROWD_CHROMIUM"
-        if os.environ.get("HMC_CROWD_REQUIRE_BROWSER") == "1":
-            pytest.fail(message)
-        pytest.skip(message)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=where, args=["--no-sandbox", "--disable-gpu"])
-        yield started
-        started.close()

@@ -24,8 +24,8 @@ def page_path(data: ReportData, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context()
+def page(chromium: Browser) -> Iterator[Page]:
+    context = chromium.new_context()
     yield context.new_page()
     context.close()
 
@@ -51,8 +51,8 @@ def test_opens_without_errors_or_requests(page: Page, page_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
-def test_axe_finds_nothing(browser: Browser, page_path: Path, scheme: Any, width: int) -> None:
-    page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 900})
+def test_axe_finds_nothing(chromium: Browser, page_path: Path, scheme: Any, width: int) -> None:
+    page = chromium.new_page(color_scheme=scheme, viewport={"width": width, "height": 900})
     page.goto(page_path.as_uri())
     for details in page.locator("details").all():
         details.evaluate("node => { node.open = true }")
@@ -99,8 +99,8 @@ def test_an_empty_campaign_is_a_good_page_too(page: Page, tmp_path: Path) -> Non
     assert page.locator("#absent li").count() == 12
 
 
-def test_paper_shows_everything_in_black_on_white(browser: Browser, page_path: Path) -> None:
-    context = browser.new_context(color_scheme="dark")
+def test_paper_shows_everything_in_black_on_white(chromium: Browser, page_path: Path) -> None:
+    context = chromium.new_context(color_scheme="dark")
     page = context.new_page()
     page.goto(page_path.as_uri())
     page.emulate_media(media="print", color_scheme="dark")
