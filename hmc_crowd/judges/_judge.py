@@ -2,8 +2,8 @@
 
 One row per pair: ``item, label`` ('a', 'b', 'tie', or None where nothing could be read), ``confidence`` in the label,
 ``p_a, p_b, p_tie``, ``swapped`` (was b shown first?), ``raw`` answer, ``seconds``, ``cost_micro`` (millionths of a unit
-of the judge's currency) and ``reason`` (why there is no label, or none was asked for). Probabilities are the judge's own
-and not calibrated: `calibrate_judge` does that with people's labels.
+of the judge's currency) and ``reason`` (why there is no label, or none was asked for). Probabilities are the judge's
+own and not calibrated: `calibrate_judge` does that with people's labels.
 
 Source: Lyu et al. (2024), "HREF", section 2; the shape of the predictions is the loop's.
 """

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Pairs", "length_of", "read_pairs"]
 
 REQUIRED = ("item", "instruction", "response_a", "response_b")
+OPTIONAL = ("reference", "category", "audience")
 UNITS = ("characters", "words", "tokens")
 
 
@@ -59,10 +60,8 @@ class Pairs:
 
     def take(self, rows: Any) -> Pairs:
         """Return the pairs of these rows (positions or a mask)."""
-        texts = (self.item, self.instruction, self.response_a, self.response_b)
-        more = (self.reference, self.category, self.audience)
-        numbers = {name: values[rows] for name, values in self.numbers.items()}
-        return Pairs(*(column[rows] for column in (*texts, *more)), numbers)
+        texts = {name: getattr(self, name)[rows] for name in (*REQUIRED, *OPTIONAL)}
+        return Pairs(**texts, numbers={name: values[rows] for name, values in self.numbers.items()})
 
     @property
     def has_reference(self) -> NDArray[np.bool_]:
@@ -112,9 +111,8 @@ def read_pairs(frame: Any) -> Pairs:
     _unique(texts["item"])
     for name, default in (("reference", ""), ("category", ""), ("audience", "any")):
         texts[name] = _texts(columns[name], name, default) if name in columns else np.full(n, default, dtype=object)
-    known = {*REQUIRED, "reference", "category", "audience"}
     numbers = {}
-    for name in (each for each in columns if each not in known):
+    for name in (each for each in columns if each not in {*REQUIRED, *OPTIONAL}):
         array = np.asarray(columns[name])
         if array.dtype.kind in "fiu":
             numbers[str(name)] = array.astype(np.float64)
@@ -175,7 +173,7 @@ def _texts(values: Any, name: str, default: str | None = None) -> NDArray[np.obj
 
 
 def _unique(item: NDArray[np.object_]) -> None:
-    seen: set[str] = set()
-    again = np.array([name in seen or seen.add(name) is not None for name in item], dtype=bool)
+    first = {name: row for row, name in reversed(list(enumerate(item.tolist())))}
+    again = np.array([first[name] != row for row, name in enumerate(item.tolist())], dtype=np.bool_)
     if again.any():
         raise FrameError(f"pairs name an item twice: {first_rows(again, item)}; every pair needs an id of its own")

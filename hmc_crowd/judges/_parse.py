@@ -1,8 +1,8 @@
 """What did the judge say? Exact answers only, and sides put right before anything else.
 
-Strip, lower-case, then 'a', 'b' or 'tie' exactly; all else ("(a)", "a.", "neither", "") is unparsed and leaves, counted.
-A swapped pair is turned back while there are three answers: turning a tie round after it was made binary would make it
-a loss.
+Strip, lower-case, then 'a', 'b' or 'tie' exactly; all else ("(a)", "a.", "neither", "") is unparsed and leaves,
+counted. A swapped pair is turned back while there are three answers: turning a tie round after it was made binary
+would make it a loss.
 
 Source: Lyu et al. (2024), "HREF", appendix C.
 """

@@ -69,8 +69,7 @@ class PerplexityJudge:
         has = given.has_reference if self._models[0] is not None else np.ones(len(given), dtype=bool)
         a, b = (self._log_of(given, has, side) for side in (0, 1))
         reason = ["no perplexity" if each else NO_REFERENCE for each in has]
-        judged = by_score(given, -a, -b, scale=0.1, started=started, reason=reason)
-        return judged
+        return by_score(given, -a, -b, scale=0.1, started=started, reason=reason)
 
     def _log_of(self, given: Pairs, has: NDArray[np.bool_], side: int) -> NDArray[np.float64]:
         name, scorer = f"perplexity_{'ab'[side]}", self._models[side]

@@ -21,6 +21,7 @@ import time
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -167,9 +168,7 @@ def _overlap(candidate: Sequence[str], reference: Sequence[str], measure: str) -
     if measure == "rougeL":
         shared = longest_common(candidate, reference)
     else:
-        ours, theirs = (
-            Counter(zip(words, words[1:], strict=False) if size == 2 else words) for words in (candidate, reference)
-        )
+        ours, theirs = (Counter(pairwise(words) if size == 2 else words) for words in (candidate, reference))
         shared = _shared(ours, theirs)
     many, wanted = max(len(candidate) - size + 1, 0), max(len(reference) - size + 1, 0)
     precision, recall = shared / many if many else 0.0, shared / wanted if wanted else 0.0

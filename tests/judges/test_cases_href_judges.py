@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hmc_crowd.judges import EmbeddingJudge, PerplexityJudge, RougeJudge, binary, cosine, parse_answer, rouge, turned_back
+from hmc_crowd.judges import (
+    EmbeddingJudge,
+    PerplexityJudge,
+    RougeJudge,
+    binary,
+    cosine,
+    parse_answer,
+    rouge,
+    turned_back,
+)
 
 FILE = (
     Path(os.environ.get("HMC_CROWD_DATA", Path(__file__).parents[2].parent / "shared" / "data"))

@@ -1,0 +1,248 @@
+"""Any server that speaks the OpenAI chat protocol (vLLM, llama.cpp, hosted), asked many questions at a time.
+
+The only part of the pure core that talks to a network. What is retried: 408, 425, 429 (after the time the server
+names), 5xx, a refused or broken connection, silence, and an answer that is cut off or no JSON. What is not: other 4xx;
+such a pair is reported as unanswered, with the server's words, and 401, 403, 404 end the run, for they would fail for
+every pair. A server that refuses log probabilities is asked without them from then on.
+
+An answer is handed over the moment it is read, so that whoever keeps it (`JudgeCache`) loses at most those in flight.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import threading
+import time
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import stamina
+
+from hmc_crowd.errors import InputError, PlatformError
+from hmc_crowd.judges._ask import Completion, Request
+from hmc_crowd.judges._endpoint_reply import LaterError, RefusedError, completion_of, error_words, retry_after
+from hmc_crowd.judges._judge import fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+__all__ = ["Endpoint"]
+
+_LATER = frozenset({408, 425, 429, 500, 502, 503, 504})
+_FATAL = frozenset({401, 403, 404})
+_LARGEST = 8 * 1024 * 1024
+KEY_VARIABLE = "HMC_CROWD_JUDGE_KEY"
+
+
+class Endpoint:
+    """A client of one model behind an OpenAI-compatible server.
+
+    Parameters
+    ----------
+    base_url : str
+        Up to and with the version, such as ``"http://127.0.0.1:8000/v1"``.
+    model : str
+        As the server names it. Name a dated version where there is one: an alias may change under you.
+    concurrency : int, default 32
+        Questions under way at a time.
+    per_minute : float, optional
+        At most so many calls a minute, retries included.
+    attempts : int, default 6
+        Calls for one question before it is reported as unanswered.
+    pause_s : float, default 0.5
+        Before the second attempt, growing from there, where the server names no time.
+    timeout_s : float, default 120
+        For each call.
+    logprobs : bool, default True
+        Ask for the first token's alternatives.
+    leaves_machine : bool, optional
+        Default: whether the host is another than this machine's loopback address.
+    key_variable : str, default "HMC_CROWD_JUDGE_KEY"
+        Environment variable that holds the key; none is sent where it is not set. Never shown or logged.
+    transport : httpx.BaseTransport, optional
+        Another network, for tests.
+
+    Raises
+    ------
+    InputError
+        An address that is no http(s) address or holds a password, or a number out of range.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        model: str,
+        *,
+        concurrency: int = 32,
+        per_minute: float | None = None,
+        attempts: int = 6,
+        pause_s: float = 0.5,
+        timeout_s: float = 120.0,
+        logprobs: bool = True,
+        leaves_machine: bool | None = None,
+        key_variable: str = KEY_VARIABLE,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        url = _address(base_url)
+        waits = (timeout_s, pause_s, 1.0 if per_minute is None else per_minute)
+        if concurrency < 1 or attempts < 1 or not min(waits) > 0:
+            raise InputError(
+                f"concurrency {concurrency}, attempts {attempts}, timeout_s {timeout_s}, pause_s {pause_s}, "
+                f"per_minute {per_minute}: "
+                "each must be above 0"
+            )
+        self.name, self.model = model, model
+        self.version = fingerprint("openai", str(url.host), model)
+        self.leaves_machine = not _is_loopback(url.host) if leaves_machine is None else leaves_machine
+        self._url = str(url).rstrip("/") + "/chat/completions"
+        self._concurrency, self._attempts, self._pause_s, self._logprobs = concurrency, attempts, pause_s, logprobs
+        self._pace = _Pace(per_minute)
+        key = os.environ.get(key_variable, "").strip()
+        self._headers = {"authorization": f"Bearer {key}"} if key else {}
+        self._timeout, self._transport = timeout_s, transport
+
+    def complete(self, requests: Sequence[Request], done: Callable[[int, Completion], None]) -> None:
+        """Ask all questions; `done` is called from this thread as answers come, in any order.
+
+        Raises
+        ------
+        PlatformError
+            The server refuses every question: the key, or the model's or the address's name, is wrong.
+        """
+        limits = httpx.Limits(max_connections=self._concurrency, max_keepalive_connections=self._concurrency)
+        with (
+            httpx.Client(
+                headers=self._headers, timeout=self._timeout, limits=limits, transport=self._transport
+            ) as http,
+            _threads(self._concurrency) as pool,
+        ):
+            running: dict[Future[Completion], int] = {}
+            left = iter(enumerate(requests))
+            while True:
+                # Twice as many as threads: nobody waits, and an interruption has little to throw away.
+                for place, request in left:
+                    running[pool.submit(self._one, http, request)] = place
+                    if len(running) >= 2 * self._concurrency:
+                        break
+                if not running:
+                    return
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    done(running.pop(future), future.result())
+
+    def _one(self, http: httpx.Client, request: Request) -> Completion:
+        spent, attempts, told = 0.0, 0, ""
+        try:
+            for attempt in stamina.retry_context(
+                on=_wait_for,
+                attempts=self._attempts,
+                timeout=None,
+                wait_initial=self._pause_s,
+                wait_jitter=self._pause_s,
+                wait_max=30.0,
+            ):
+                with attempt:
+                    self._pace.wait()
+                    started = time.perf_counter()
+                    attempts += 1
+                    try:
+                        return self._call(http, request, spent, attempts)
+                    finally:
+                        spent += time.perf_counter() - started
+        except (LaterError, RefusedError) as error:
+            told = str(error)
+        return Completion(None, seconds=spent, attempts=attempts, error=told)
+
+    def _call(self, http: httpx.Client, request: Request, spent: float, attempts: int) -> Completion:
+        started = time.perf_counter()
+        body = self._body(request)
+        try:
+            reply = http.post(self._url, json=body)
+        except httpx.HTTPError as error:
+            raise LaterError(f"no answer ({type(error).__name__})") from None
+        if reply.status_code in _LATER:
+            raise LaterError(f"{reply.status_code} {error_words(reply)}", after_s=retry_after(reply.headers))
+        if reply.status_code == 400 and "logprobs" in body and "logprob" in reply.text.lower():
+            self._logprobs = False
+            raise LaterError("the server gives no log probabilities", after_s=0.0)
+        if reply.status_code in _FATAL:
+            raise PlatformError(
+                f"{self._url} answers {reply.status_code} {error_words(reply)}; check the address, the model "
+                f"{self.model!r} and the key in the environment"
+            )
+        if reply.status_code != 200:
+            raise RefusedError(f"{reply.status_code} {error_words(reply)}")
+        if len(reply.content) > _LARGEST:
+            raise RefusedError(f"an answer of {len(reply.content):,} bytes")
+        return completion_of(reply, seconds=spent + time.perf_counter() - started, attempts=attempts)
+
+    def _body(self, request: Request) -> dict[str, Any]:
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": [{"role": role, "content": text} for role, text in request.messages],
+            "max_tokens": request.max_tokens,
+            "temperature": request.temperature,
+        }
+        if self._logprobs:
+            body |= {"logprobs": True, "top_logprobs": 20}
+        if request.temperature > 0.0:
+            body["seed"] = request.sample
+        return body
+
+
+class _Pace:
+    """At most so many calls a minute, evenly."""
+
+    def __init__(self, per_minute: float | None) -> None:
+        self._gap = 0.0 if per_minute is None else 60.0 / per_minute
+        self._next, self._lock = 0.0, threading.Lock()
+
+    def wait(self) -> None:
+        if not self._gap:
+            return
+        with self._lock:
+            turn = max(self._next, time.monotonic())
+            self._next = turn + self._gap
+        time.sleep(max(turn - time.monotonic(), 0.0))
+
+
+@contextmanager
+def _threads(many: int) -> Iterator[ThreadPoolExecutor]:
+    """Yield a pool that drops what has not begun when its owner is interrupted or fails."""
+    pool = ThreadPoolExecutor(many, thread_name_prefix="judge")
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()
+
+
+def _wait_for(error: Exception) -> bool | float:
+    """Tell stamina whether to try again: after the time the server named, or after a growing pause."""
+    if not isinstance(error, LaterError):
+        return False
+    return True if error.after_s is None else error.after_s
+
+
+def _address(base_url: str) -> httpx.URL:
+    try:
+        url = httpx.URL(base_url)
+    except httpx.InvalidURL:
+        url = httpx.URL("")
+    if url.scheme not in {"http", "https"} or not url.host:
+        raise InputError(f"base_url is {base_url!r}; give an http(s) address such as http://127.0.0.1:8000/v1")
+    if url.userinfo:
+        raise InputError(f"base_url holds a password; put the key into the environment ({KEY_VARIABLE})")
+    return url
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
