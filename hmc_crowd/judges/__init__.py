@@ -17,13 +17,16 @@ from hmc_crowd.judges._alternative import AlternativeAnnotator, alternative_anno
 from hmc_crowd.judges._ask import Client, Completion, Request
 from hmc_crowd.judges._cache import JudgeCache
 from hmc_crowd.judges._calibration import JudgeCalibration, as_predictions
+from hmc_crowd.judges._card import BenchmarkCard, benchmark_card
 from hmc_crowd.judges._cascade import Cascade, CascadeChoice
 from hmc_crowd.judges._composite import CompositeJudge
 from hmc_crowd.judges._embedding import EmbeddingJudge, cosine
+from hmc_crowd.judges._example import example_pairs
 from hmc_crowd.judges._heuristics import LengthJudge, RandomJudge, longer, shorter
 from hmc_crowd.judges._judge import LABELS, Judge, fingerprint, outcomes_of
 from hmc_crowd.judges._llm import LLMJudge
 from hmc_crowd.judges._local_model import CausalPerplexity, LocalModel
+from hmc_crowd.judges._needed import PeopleNeeded, people_needed
 from hmc_crowd.judges._pairs import Pairs, length_of, read_pairs
 from hmc_crowd.judges._parse import binary, parse_answer, turned_back
 from hmc_crowd.judges._perplexity import PerplexityJudge
@@ -36,6 +39,7 @@ from hmc_crowd.judges._template import Template, load_template
 __all__ = [
     "LABELS",
     "AlternativeAnnotator",
+    "BenchmarkCard",
     "Cascade",
     "CascadeChoice",
     "CausalPerplexity",
@@ -54,6 +58,7 @@ __all__ = [
     "LengthJudge",
     "LocalModel",
     "Pairs",
+    "PeopleNeeded",
     "PerplexityJudge",
     "RandomJudge",
     "Request",
@@ -62,10 +67,12 @@ __all__ = [
     "Template",
     "alternative_annotator_test",
     "as_predictions",
+    "benchmark_card",
     "binary",
     "check_pin",
     "compare_judges",
     "cosine",
+    "example_pairs",
     "fingerprint",
     "length_balance",
     "length_of",
@@ -73,6 +80,7 @@ __all__ = [
     "longer",
     "outcomes_of",
     "parse_answer",
+    "people_needed",
     "pin_judge",
     "read_pairs",
     "rouge",

@@ -10,8 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from contextlib import closing
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,9 +50,9 @@ class JudgeCache:
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     cache = JudgeCache(f"{folder}/answers.db")
-    ...     cache.put("k", Completion("a"))
-    ...     JudgeCache(f"{folder}/answers.db").get(["k", "other"])["k"].text
+    ...     with JudgeCache(f"{folder}/answers.db") as cache:
+    ...         cache.put("k", Completion("a"))
+    ...         cache.get(["k", "other"])["k"].text
     'a'
     """
 
@@ -62,27 +60,42 @@ class JudgeCache:
         self.file = Path(file)
         if self.file.is_dir():
             raise InputError(f"cache {self.file} is a folder; give a file")
+        self._db: sqlite3.Connection | None = None
+
+    def close(self) -> None:
+        """Close the file; it opens again when it is used."""
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+
+    def __enter__(self) -> JudgeCache:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def get(self, keys: Sequence[str]) -> dict[str, Completion]:
         """Return what is there, of these keys."""
         if not self.file.exists() or not keys:
             return {}
         found: dict[str, Completion] = {}
-        with closing(self._open()) as db:
-            for some in _parts(keys):
-                marks = ",".join("?" * len(some))
-                rows = db.execute(f"SELECT key, body FROM completion WHERE key IN ({marks})", some)  # noqa: S608
-                found |= {key: Completion(**json.loads(body)) for key, body in rows}
+        for some in _parts(keys):
+            marks = ",".join("?" * len(some))
+            rows = self._open().execute(f"SELECT key, body FROM completion WHERE key IN ({marks})", some)  # noqa: S608
+            found |= {key: Completion(**json.loads(body)) for key, body in rows}
         return found
 
     def put(self, key: str, completion: Completion) -> None:
         """Keep an answer; a key that is there already stays as it is."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        with closing(self._open()) as db, db:
-            body = json.dumps(asdict(completion), ensure_ascii=False)
+        db = self._open()
+        with db:
+            body = json.dumps(vars(completion), ensure_ascii=False)
             db.execute("INSERT OR IGNORE INTO completion (key, body) VALUES (?, ?)", (key, body))
 
     def _open(self) -> sqlite3.Connection:
+        if self._db is not None:
+            return self._db
         try:
             db = sqlite3.connect(self.file, timeout=30.0)
             db.execute("PRAGMA journal_mode=WAL")
@@ -90,6 +103,7 @@ class JudgeCache:
             db.execute("CREATE TABLE IF NOT EXISTS completion (key TEXT PRIMARY KEY, body TEXT NOT NULL)")
         except sqlite3.DatabaseError as error:
             raise InputError(f"cache {self.file} cannot be used ({error}); name another file") from None
+        self._db = db
         return db
 
 

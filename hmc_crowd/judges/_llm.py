@@ -211,8 +211,12 @@ class LLMJudge:
             if self.progress is not None:
                 self.progress(finished, total)
 
-        if asked:
-            self.client.complete(list(asked.values()), done)
+        try:
+            if asked:
+                self.client.complete(list(asked.values()), done)
+        finally:
+            if self.cache is not None:
+                self.cache.close()
         nothing = Completion(None, error="the client gave no answer")
         return [known.get(key, nothing) for key in keys]
 

@@ -130,7 +130,8 @@ class RougeJudge:
         _check(measure, preset)
         if tokenizer is not None and not version:
             raise InputError("a tokenizer of your own needs version='...': judges are told apart by it")
-        self.name, self.measure, self.preset, self._tokenizer = "rouge", measure, preset, tokenizer
+        self.name = "rouge" if measure == "rouge1" else measure
+        self.measure, self.preset, self._tokenizer = measure, preset, tokenizer
         self.version = fingerprint("rouge", measure, version or preset)
 
     def judge(self, pairs: Any) -> pd.DataFrame:
@@ -167,19 +168,25 @@ def _overlap(candidate: Sequence[str], reference: Sequence[str], measure: str) -
     size = 2 if measure == "rouge2" else 1
     if measure == "rougeL":
         shared = longest_common(candidate, reference)
+    elif size == 2:
+        shared = _shared(pairwise(candidate), pairwise(reference))
     else:
-        ours, theirs = (Counter(pairwise(words) if size == 2 else words) for words in (candidate, reference))
-        shared = _shared(ours, theirs)
+        shared = _shared(candidate, reference)
     many, wanted = max(len(candidate) - size + 1, 0), max(len(reference) - size + 1, 0)
     precision, recall = shared / many if many else 0.0, shared / wanted if wanted else 0.0
     return Rouge(precision, recall, 2 * precision * recall / (precision + recall) if shared else 0.0)
 
 
-def _shared(ours: Counter[Any], theirs: Counter[Any]) -> int:
-    if len(theirs) < len(ours):
-        ours, theirs = theirs, ours
-    get = theirs.get
-    return sum(min(count, get(gram, 0)) for gram, count in ours.items())
+def _shared(ours: Iterable[Any], theirs: Iterable[Any]) -> int:
+    """Return how many of our grams find one of theirs that no other has taken."""
+    left = Counter(theirs)
+    get, shared = left.get, 0
+    for gram in ours:
+        many = get(gram)
+        if many:
+            left[gram] = many - 1
+            shared += 1
+    return shared
 
 
 def longest_common(first: Sequence[str], second: Sequence[str]) -> int:

@@ -45,6 +45,15 @@ def test_retraining_tells_how_good_the_new_model_is(tmp_path: Path) -> None:
     assert "effort model 1" in out
 
 
+def test_judges_tell_what_is_left_for_people(tmp_path: Path) -> None:
+    out = run("judge_and_people.py", tmp_path)
+    left = [float(line.split("people see ")[1].split("%")[0]) for line in out.splitlines() if "people see" in line]
+    assert len(left) >= 3
+    assert left == sorted(left)
+    assert 0 < left[0] < 100
+    assert out.index("rouge ") < out.index("people ")
+
+
 @pytest.mark.parametrize("name", SHORT)
 def test_short_examples_are_short(name: str) -> None:
     assert len((EXAMPLES / name).read_text(encoding="utf-8").splitlines()) <= 60

@@ -1,0 +1,351 @@
+"""Commands about machines that judge pairs: judges run, compare, sample, card, pin, check."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hmc_crowd.cli._app import OUTPUT, PLAN, AsJson, OutFile, Overwrite, app
+from hmc_crowd.cli._arguments import names
+from hmc_crowd.cli._judges_work import KINDS, ModelWords, answers_of, judge_of, pairs_of, study_page
+from hmc_crowd.cli._metrics_file import column, read_table
+from hmc_crowd.cli._show import emit_json, progress_bar, say, table
+from hmc_crowd.cli._wording import HelpfulGroup
+from hmc_crowd.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from hmc_crowd.judges import Judge
+
+judges_app = typer.Typer(
+    cls=HelpfulGroup, help="Machines that judge pairs of responses: run them, compare them with people, pin them."
+)
+app.add_typer(judges_app, name="judges", rich_help_panel=PLAN)
+
+MODEL = "Language model"
+Pairs = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="Pairs: item, instruction, response_a, response_b[, reference, category, ...]."
+    ),
+]
+OneJudge = Annotated[str, typer.Option("--judge", metavar="NAME", help=f"One of {KINDS}.")]
+Url = Annotated[
+    str | None,
+    typer.Option("--endpoint", metavar="URL", help="OpenAI-compatible server, up to /v1.", rich_help_panel=MODEL),
+]
+Model = Annotated[
+    str | None, typer.Option("--model", metavar="NAME", help="As the server names it.", rich_help_panel=MODEL)
+]
+TemplateFile = Annotated[
+    str, typer.Option("--template", metavar="a|b|c|d|FILE", help="The prompt.", rich_help_panel=MODEL)
+]
+WithReference = Annotated[
+    bool, typer.Option("--with-reference", help="Show the person's reference.", rich_help_panel=MODEL)
+]
+Swap = Annotated[str, typer.Option("--swap", metavar="HOW", help="random, both or none.", rich_help_panel=MODEL)]
+Samples = Annotated[
+    int, typer.Option("--samples", min=1, metavar="N", help="Answers asked per pair.", rich_help_panel=MODEL)
+]
+CacheFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--cache", metavar="FILE", help="Keep answers there; an interrupted run goes on.", rich_help_panel=MODEL
+    ),
+]
+Allow = Annotated[
+    str,
+    typer.Option(
+        "--allow-audience", metavar="A,B", help="Audiences that may leave this machine.", rich_help_panel=MODEL
+    ),
+]
+PriceIn = Annotated[
+    float,
+    typer.Option("--price-in", min=0.0, metavar="PRICE", help="Of a million tokens asked.", rich_help_panel=MODEL),
+]
+PriceOut = Annotated[
+    float,
+    typer.Option("--price-out", min=0.0, metavar="PRICE", help="Of a million tokens answered.", rich_help_panel=MODEL),
+]
+PerMinute = Annotated[
+    float | None, typer.Option("--per-minute", metavar="CALLS", help="Most calls a minute.", rich_help_panel=MODEL)
+]
+Seed = Annotated[int, typer.Option("--seed", help="Of swapped sides and of the random judge.")]
+
+
+@judges_app.command("run")
+def run(
+    file: Pairs,
+    judge: OneJudge,
+    endpoint: Url = None,
+    model: Model = None,
+    template: TemplateFile = "a",
+    with_reference: WithReference = False,
+    swap: Swap = "random",
+    samples: Samples = 1,
+    cache: CacheFile = None,
+    allow: Allow = "",
+    price_in: PriceIn = 0.0,
+    price_out: PriceOut = 0.0,
+    per_minute: PerMinute = None,
+    seed: Seed = 0,
+    out: OutFile = None,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Judge the pairs of a file: a, b or tie, with probability, seconds and cost."""
+    said = ModelWords(
+        endpoint, model, template, with_reference, swap, samples, cache, tuple(names(allow)), price_in, price_out,
+        per_minute=per_minute, seed=seed,
+    )  # fmt: skip
+    pairs = pairs_of(file)
+    with progress_bar() as advance:
+        asked = judge_of(judge, said, lambda done, total: advance("judging", done, total))
+        judged = asked.judge(pairs)
+    if out is not None:
+        from hmc_crowd.io import write_frame
+
+        write_frame(judged, out, overwrite=overwrite)
+    if as_json:
+        emit_json({"judge": asked.name, "version": asked.version, "judgements": judged})
+        return
+    counts = judged["label"].fillna("unparsed").value_counts()
+    cost = judged["cost_micro"].sum() / 1e6
+    say(
+        f"{asked.name}: {len(judged):,} pairs, "
+        + ", ".join(f"{word} {int(counts.get(word, 0)):,}" for word in ("a", "b", "tie", "unparsed"))
+        + f"; {judged['seconds'].sum():,.1f} s of judging"
+        + (f", {cost:,.2f} USD" if cost else "")
+    )
+    reasons = judged.loc[judged["label"].isna(), "reason"].value_counts()
+    for reason, many in reasons.items():
+        say(f"{many:,} not judged: {reason}", indent="  ")
+    if out is None:
+        table(judged[["item", "label", "confidence"]])
+    else:
+        say(f"written to {out}")
+
+
+@judges_app.command("compare")
+def compare(
+    file: Pairs,
+    answers: Annotated[Path, typer.Option("--answers", metavar="FILE", help="People's: task, worker, label.")],
+    judged: Annotated[
+        list[str] | None, typer.Option("--judged", metavar="NAME=FILE", help="What `judges run` wrote; repeatable.")
+    ] = None,
+    judges: Annotated[
+        str, typer.Option("--judges", metavar="A,B", help="Judges without a model, run now.")
+    ] = "random,shorter,longer,rouge",
+    candidates: Annotated[
+        str, typer.Option("--candidates", metavar="A,B", help="What the composite chooses from; default: all.")
+    ] = "",
+    model: Annotated[str | None, typer.Option("--model-column", metavar="COLUMN", help="Who wrote response a.")] = None,
+    epsilon: Annotated[
+        float, typer.Option("--epsilon", metavar="SHARE", help="What a person must be better by, to be worth it.")
+    ] = 0.1,
+    unparsed: Annotated[str, typer.Option("--unparsed", metavar="RULE", help="drop or wrong.")] = "drop",
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a page.", rich_help_panel=OUTPUT)
+    ] = None,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Compare judges with people: agreement by kind of task, bias, cost, and may they stand in for a person?"""
+    from hmc_crowd.judges import compare_judges
+
+    pairs, said = pairs_of(file), answers_of(answers)
+    models = None if model is None else column(pairs, model, file).astype(str).tolist()
+    found = {word: judge_of(word, ModelWords()).judge(pairs) for word in names(judges)}
+    found |= {name: _judgements(path) for name, path in map(_named, judged or [])}
+    study = compare_judges(
+        pairs, said, found, candidates=names(candidates) or None, models=models, epsilon=epsilon, unparsed=unparsed
+    )
+    sizes = None if models is None else _sizes(pairs, found, models)
+    if html is not None:
+        study_page(study, sizes, html, overwrite=overwrite)
+    if as_json:
+        emit_json(study.to_dict() | {"p_values": sizes})
+        return
+    say(f"{study.n_pairs:,} pairs, {study.n_answers:,} answers of people")
+    table(study.table().round(1), title="\nLeave-one-out agreement with people, percent")
+    manners = study.manners()
+    table(manners.drop(columns=["length_bias_decided"]).round(3), title="\nBias, ties, time and cost of 1,000 pairs")
+    if study.composite is not None:
+        say(f"\n{study.composite}")
+    for name, each in study.judges.items():
+        say(f"{name}: {each.stand_in}", indent="  ")
+    if sizes is not None:
+        table(sizes, title="\np-values of paired t-tests between models, by pairs per model")
+    if html is not None:
+        say(f"page written to {html}")
+
+
+@judges_app.command("sample")
+def sample(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Responses: instruction_id, instruction, model, response[, ...].")
+    ],
+    baseline: Annotated[str, typer.Option("--baseline", metavar="MODEL", help="What all others are compared with.")],
+    per_side: Annotated[int, typer.Option("--per-side", min=1, metavar="N", help="Longer and shorter ones drawn.")] = 2,
+    unit: Annotated[str, typer.Option("--unit", metavar="UNIT", help="characters, words or tokens.")] = "characters",
+    seed: Seed = 0,
+    out: OutFile = None,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Draw pairs that are balanced in length, and check that they are."""
+    import numpy as np
+
+    from hmc_crowd.judges import length_balance, length_of, sample_pairs
+
+    drawn = sample_pairs(read_table(file), baseline, per_side=per_side, unit=unit, rng=np.random.default_rng(seed))
+    if not len(drawn):
+        raise InputError(f"{file}: no instruction has both longer and shorter responses than {baseline!r}")
+    balance = length_balance(
+        *(length_of(drawn[name].to_numpy(dtype=object), unit) for name in ("response_a", "response_b"))
+    )
+    if out is not None:
+        from hmc_crowd.io import write_frame
+
+        write_frame(drawn, out, overwrite=overwrite)
+    if as_json:
+        emit_json({"pairs": drawn, "length_balance": balance, "is_symmetric": balance.is_symmetric})
+        return
+    many = drawn["instruction_id"].nunique()
+    told = "symmetric" if balance.is_symmetric else "not symmetric"
+    say(
+        f"{len(drawn):,} pairs of {many:,} instructions; longer than the baseline in {balance.longer:.1%}, median "
+        f"difference {balance.median_difference:+,.0f} {unit}, {told} (p = {balance.p_value or 1.0:.3f})"
+    )
+    if out is None:
+        table(drawn[["item", "model"]])
+    else:
+        say(f"written to {out}")
+
+
+@judges_app.command("card")
+def card(
+    file: Pairs,
+    judge: OneJudge = "rouge",
+    name: Annotated[str, typer.Option("--name", metavar="TEXT", help="Of the benchmark.")] = "Benchmark",
+    baseline: Annotated[str, typer.Option("--baseline", metavar="MODEL", help="Who wrote response b.")] = "a baseline",
+    as_json: AsJson = False,
+) -> None:
+    """Print a benchmark card: size, kind, judge, references, what is private."""
+    from hmc_crowd.judges import benchmark_card
+
+    made = benchmark_card(pairs_of(file), judge_of(judge, ModelWords()), name=name, baseline=baseline)
+    if as_json:
+        emit_json(made.to_dict())
+    else:
+        typer.echo(made.to_markdown(), nl=False)
+
+
+@judges_app.command("pin")
+def pin(
+    file: Pairs,
+    judge: OneJudge,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The pin, as JSON.", rich_help_panel=OUTPUT)],
+    endpoint: Url = None,
+    model: Model = None,
+    template: TemplateFile = "a",
+    with_reference: WithReference = False,
+    swap: Swap = "random",
+    samples: Samples = 1,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Remember what a judge is and what it says on a panel of pairs, on the day it was compared with people."""
+    from hmc_crowd.judges import pin_judge
+
+    if out.exists() and not overwrite:
+        raise InputError(f"{out} is there; name another file, or give --overwrite")
+    asked = _plain(judge, endpoint, model, template, with_reference, swap, samples)
+    made = pin_judge(asked, pairs_of(file))
+    out.write_text(json.dumps(made.to_dict(), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    if as_json:
+        emit_json(made.to_dict())
+    else:
+        say(f"{made.name} (version {made.version}) pinned on {len(made.labels)} pairs: {out}")
+
+
+@judges_app.command("check")
+def check(
+    file: Pairs,
+    judge: OneJudge,
+    pinned: Annotated[Path, typer.Option("--pin", metavar="FILE", help="What `judges pin` wrote.")],
+    allowed: Annotated[
+        float, typer.Option("--allowed", metavar="SHARE", help="Of the panel that may be answered otherwise.")
+    ] = 0.0,
+    endpoint: Url = None,
+    model: Model = None,
+    template: TemplateFile = "a",
+    with_reference: WithReference = False,
+    swap: Swap = "random",
+    samples: Samples = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Is this still the judge that was compared with people? Exit code 1 if not."""
+    from hmc_crowd.errors import StateError
+    from hmc_crowd.judges import JudgePin, check_pin
+
+    try:
+        known = JudgePin(**json.loads(pinned.read_text(encoding="utf-8")))
+    except (OSError, json.JSONDecodeError, TypeError, UnicodeDecodeError):
+        raise InputError(f"{pinned} is no pin; give the file that `hmc-crowd judges pin` wrote") from None
+    asked = _plain(judge, endpoint, model, template, with_reference, swap, samples)
+    told = ""
+    try:
+        check_pin(asked, known, pairs_of(file), allowed=allowed)
+    except StateError as error:
+        told = str(error)
+    if as_json:
+        emit_json({"same": not told, "reason": told})
+    else:
+        say(told or f"{asked.name} is and answers as when it was pinned")
+    if told:
+        raise typer.Exit(1)
+
+
+def _plain(
+    judge: str, endpoint: str | None, model: str | None, template: str, with_reference: bool, swap: str, samples: int
+) -> "Judge":
+    """Return a judge without a cache: an old answer says nothing about today's model."""
+    return judge_of(judge, ModelWords(endpoint, model, template, with_reference, swap, samples))
+
+
+def _named(text: str) -> tuple[str, Path]:
+    name, found, path = text.partition("=")
+    if not found or not name or not path:
+        raise InputError(f"--judged is {text!r}; write NAME=FILE")
+    return name, Path(path)
+
+
+def _judgements(path: Path) -> "pd.DataFrame":
+    """Read what `judges run` wrote."""
+    import pandas as pd
+
+    frame = read_table(path)
+    for name in ("item", "label"):
+        column(frame, name, path)
+    label = frame["label"].astype(object).where(frame["label"].notna(), None)
+    zeros: dict[str, Any] = {"confidence": float("nan"), "seconds": 0.0, "cost_micro": 0}
+    made = frame.assign(item=frame["item"].astype(str), label=label)
+    return made.assign(**{name: pd.to_numeric(made.get(name, value)) for name, value in zeros.items()})
+
+
+def _sizes(pairs: "pd.DataFrame", found: "dict[str, pd.DataFrame]", models: list[str]) -> "pd.DataFrame | None":
+    """Return p-values by size of the first judge's scores of the models, where instructions are shared."""
+    import pandas as pd
+
+    from hmc_crowd.judges import outcomes_of
+    from hmc_crowd.metrics import outcome_scores, p_values_by_size
+
+    first = next(iter(found.values())).set_index("item").loc[pairs["item"]]
+    scores = pd.DataFrame(
+        {"instruction": pairs["instruction"], "model": models, "score": outcome_scores(outcomes_of(first))}
+    )
+    wide = scores.pivot_table(index="instruction", columns="model", values="score").dropna()
+    return p_values_by_size(wide) if len(wide) > 2 and wide.shape[1] > 1 else None

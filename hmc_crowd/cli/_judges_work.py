@@ -1,0 +1,155 @@
+"""From words on the command line to judges, people's answers and a page of plots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hmc_crowd.cli._metrics_file import column, read_table
+from hmc_crowd.errors import FrameError, InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+    from hmc_crowd.judges import Judge, JudgeStudy
+    from hmc_crowd.report import Section
+
+__all__ = ["ModelWords", "answers_of", "judge_of", "pairs_of", "study_page"]
+
+_LINES = {"mean_p": "mean", "q90": "90th percentile", "q80": "80th percentile"}
+KINDS = "random, shorter, longer, rouge, rougeL, embedding, perplexity, llm, local:FOLDER"
+
+
+@dataclass(frozen=True)
+class ModelWords:
+    """What was said about a language model; only judges that are one need it."""
+
+    endpoint: str | None = None
+    model: str | None = None
+    template: str = "a"
+    with_reference: bool = False
+    swap: str = "random"
+    samples: int = 1
+    cache: Path | None = None
+    allow: tuple[str, ...] = ()
+    price_in: float = 0.0
+    price_out: float = 0.0
+    concurrency: int = 32
+    per_minute: float | None = None
+    seed: int = 0
+
+
+def judge_of(word: str, said: ModelWords, progress: Any = None) -> Judge:
+    """Return the judge that a word names.
+
+    Raises
+    ------
+    InputError
+        Nobody knows the word, or a language model lacks its address.
+    """
+    import hmc_crowd.judges as hj
+
+    kind, _, more = word.partition(":")
+    if kind == "random":
+        return hj.RandomJudge(said.seed)
+    if kind in {"shorter", "longer"}:
+        return hj.LengthJudge(kind, more or "characters")
+    if kind in {"rouge", "rouge1", "rouge2", "rougeL"}:
+        return hj.RougeJudge("rouge1" if kind == "rouge" else kind, preset=more or "words")
+    if kind == "embedding":
+        return hj.EmbeddingJudge(more or "minilm")
+    if kind == "perplexity":
+        return hj.PerplexityJudge()
+    if kind in {"llm", "local"}:
+        return hj.LLMJudge(
+            _client(kind, more, said),
+            said.template,
+            with_reference=said.with_reference,
+            swap=said.swap,
+            samples=said.samples,
+            cache=said.cache,
+            allow_audiences=said.allow,
+            price_in=said.price_in,
+            price_out=said.price_out,
+            seed=said.seed,
+            progress=progress,
+        )
+    raise InputError(f"judge {word!r} is not known; choose among {KINDS}")
+
+
+def _client(kind: str, more: str, said: ModelWords) -> Any:
+    if kind == "local":
+        from hmc_crowd.judges import LocalModel
+
+        if not more:
+            raise InputError("judge 'local' names no model; write local:FOLDER")
+        return LocalModel(more)
+    from hmc_crowd.judges.endpoint import Endpoint
+
+    if said.endpoint is None or said.model is None:
+        raise InputError("judge 'llm' needs --endpoint URL and --model NAME")
+    return Endpoint(said.endpoint, said.model, concurrency=said.concurrency, per_minute=said.per_minute)
+
+
+def pairs_of(file: Path) -> pd.DataFrame:
+    """Read pairs; empty cells of optional columns are empty."""
+    frame = read_table(file)
+    for name in ("item", "instruction", "response_a", "response_b"):
+        column(frame, name, file)
+    texts = [name for name in ("instruction", "response_a", "response_b", "reference", "category") if name in frame]
+    # A blank response is a response, and a file cannot tell it from a missing one.
+    frame = frame.assign(**{name: frame[name].astype(object).where(frame[name].notna(), "") for name in texts})
+    frame["item"] = frame["item"].astype(str)
+    return frame.assign(**{name: frame[name].astype(str) for name in texts})
+
+
+def answers_of(file: Path) -> pd.DataFrame:
+    """Read people's answers: task, worker, label; win and loss are a and b."""
+    frame = read_table(file)
+    for name in ("task", "worker", "label"):
+        column(frame, name, file)
+    words = {"win": "a", "loss": "b"}
+    label = [words.get(each, each) for each in (str(cell).strip().lower() for cell in frame["label"])]
+    if not len(frame):
+        raise FrameError(f"{file} has no answers")
+    return frame.assign(task=frame["task"].astype(str), label=label)
+
+
+def study_page(study: JudgeStudy, sizes: pd.DataFrame | None, path: Path, *, overwrite: bool) -> None:
+    """Write the study's tables and plots as one page."""
+    from hmc_crowd._base.clock import SystemClock
+    from hmc_crowd.report import Document, Section, Table, write_document
+
+    measured = [
+        Table(key="agreement", title="Leave-one-out agreement with people, percent", frame=study.table().round(1)),
+        Table(key="manners", title="Bias, ties, time and cost", frame=study.manners().round(4)),
+    ]
+    sections = [Section(key="judges", title="Judges and people", tables=measured)]
+    if sizes is not None:
+        sections.append(_sizes(sizes))
+    document = Document(
+        title="May these judges stand in for people?", created_at=SystemClock().now(), sections=sections
+    )
+    write_document(document, path, overwrite=overwrite)
+
+
+def _sizes(sizes: pd.DataFrame) -> Section:
+    from hmc_crowd.report import Axis, Section, Series, Table, line_chart
+
+    x = sizes["size"].tolist()
+    chart = line_chart(
+        "p-values",
+        [Series(title, x, sizes[name].tolist()) for name, title in _LINES.items()],
+        title="How many pairs tell models apart?",
+        description="p-values of the paired t-tests between models, by the number of pairs per model.",
+        x=Axis("Pairs per model"),
+        y=Axis("p of the paired t-tests"),
+    )
+    return Section(
+        key="sizes",
+        title="How many pairs tell models apart?",
+        charts=[chart],
+        tables=[Table(key="p_values", title="p-values by number of pairs", frame=sizes)],
+    )
