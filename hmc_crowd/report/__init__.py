@@ -11,10 +11,11 @@ from hmc_crowd.report._data import ReportData, Summary
 from hmc_crowd.report._doubt import aggregation_section
 from hmc_crowd.report._draw import Axis, Point
 from hmc_crowd.report._format import Column
+from hmc_crowd.report._publication import croissant, latex_table, methods_paragraph
 from hmc_crowd.report._sections import build_document
 from hmc_crowd.report._svg import Chart, Series, histogram, line_chart
 from hmc_crowd.report._times import time_both_ways
-from hmc_crowd.report._write import ReportPaths, render_html, write_document, write_report
+from hmc_crowd.report._write import ReportPaths, inert, render_html, write_document, write_report
 
 __all__ = [
     "Axis",
@@ -32,8 +33,12 @@ __all__ = [
     "Table",
     "aggregation_section",
     "build_document",
+    "croissant",
     "histogram",
+    "inert",
+    "latex_table",
     "line_chart",
+    "methods_paragraph",
     "render_html",
     "time_both_ways",
     "write_document",
