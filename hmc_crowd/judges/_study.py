@@ -217,6 +217,9 @@ def compare_judges(
         scores[name][whole.items["position"]] = whole.items["agreement"] if whole.value is not None else np.nan
     people = agreement_table(matrix, given.category, clusters=clusters, level=level)
     some = list(lined) if candidates is None else list(candidates)
+    unknown = [name for name in some if name not in lined]
+    if unknown:
+        raise InputError(f"candidates names {unknown}; judges are {', '.join(lined)}")
     enough = len(some) > 1 and len(set(clusters)) > 1
     composite = (
         composite_agreement(scores, given.category, candidates=some, clusters=clusters, level=level, rng=rng)
