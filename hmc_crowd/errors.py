@@ -5,6 +5,7 @@
     HmcCrowdError                    everything this package raises on purpose; exit code 2 unless said otherwise
     +- InputError (ValueError)       an argument or a file holds something it must not; nothing was changed
     |  +- FrameError                 a table lacks a column, or rows of it are wrong; names the first of them
+    |  +- InfeasibleError            no plan keeps all limits; names those that clash and the nearest plan
     +- StateError                    the call is right but too early or too late ("first you must ...")
     +- MissingExtraError             an optional part is not installed; the message is the pip line
     +- BudgetError                   the spending asked for exceeds the budget; nothing was sent
@@ -30,6 +31,7 @@ __all__ = [
     "DuplicateError",
     "FrameError",
     "HmcCrowdError",
+    "InfeasibleError",
     "InputError",
     "MissingExtraError",
     "ModelError",
@@ -56,6 +58,15 @@ class InputError(HmcCrowdError, ValueError):
 
 class FrameError(InputError):
     """A table lacks a column or has wrong rows; the message names the first of them."""
+
+
+class InfeasibleError(InputError):
+    """No plan keeps all limits. ``clashing`` names those that cannot hold together, ``nearest`` is the nearest plan."""
+
+    def __init__(self, message: str, *, clashing: tuple[str, ...] = (), nearest: object = None) -> None:
+        super().__init__(message)
+        self.clashing = clashing
+        self.nearest = nearest
 
 
 class StateError(HmcCrowdError):

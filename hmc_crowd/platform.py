@@ -18,11 +18,15 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from hmc_crowd._base.money import Money, round_half_up
+from hmc_crowd._base.pools import KeepsPools, RemoteSkip, TellsSkips, Terms, Turn, Workforce
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
+
+    from hmc_crowd._base.findings import Finding
+    from hmc_crowd._base.reach import Surroundings
 
 __all__ = [
     "Account",
@@ -30,9 +34,11 @@ __all__ = [
     "BonusOrder",
     "BonusRow",
     "Capabilities",
+    "Examines",
     "FeeSchedule",
     "Hit",
     "HitItem",
+    "KeepsPools",
     "ListsHits",
     "OrderQuote",
     "PaysBonuses",
@@ -43,12 +49,17 @@ __all__ = [
     "Rehearsal",
     "RemoteAnswer",
     "RemoteHit",
+    "RemoteSkip",
     "RemoteSubmission",
     "RoutedPages",
     "RoutedWork",
     "SubmissionState",
     "TaskPages",
+    "TellsSkips",
+    "Terms",
     "TopsUp",
+    "Turn",
+    "Workforce",
     "find_platform",
     "platform_names",
 ]
@@ -94,8 +105,9 @@ class HitItem:
         What may be answered, in the order shown; empty: any text. Of a pair: the first response is better, the second
         is, and where a tie is allowed, neither.
     kind : str, default "nominal"
-        ``nominal``, ``ordinal``, ``multi_label``, ``pair`` or ``text``. Of a multi-label question the answer is a JSON
-        list of labels in their order.
+        ``nominal``, ``ordinal``, ``numeric``, ``multi_label``, ``pair`` or ``text``. Of a multi-label question the
+        answer is a JSON list of labels in their order; of a numeric one, ``labels`` are the least and the largest
+        number, or empty.
     options : tuple of str
         The two responses of a pair. Pages swap their sides at random and give the answer back as if they had not.
     question : str
@@ -104,6 +116,9 @@ class HitItem:
         Of the text, as a short code; empty where nobody knows.
     category, sensitive : str, bool
         Whether the text may disturb, and in which way; pages blur it until asked, and workers may opt out by category.
+    suggestion : str
+        The machine's label, written as an answer is; pages show it to those who are in the arm `Hit.suggest_share`
+        draws them into, and to nobody else. Empty: there is none.
     """
 
     item: str
@@ -119,6 +134,7 @@ class HitItem:
     language: str = ""
     category: str = ""
     sensitive: bool = False
+    suggestion: str = ""
 
 
 @dataclass(frozen=True)
@@ -144,6 +160,11 @@ class Hit:
         id, so that another campaign over the same items does not bar its workers.
     guideline : str, default ""
         How to judge, as plain text; a blank line begins a paragraph.
+    suggest_share : float, default 0
+        With which chance a worker sees the machine's suggestion about an item: drawn once for each worker and item,
+        the same on every device. 0 shows none, 1 shows all.
+    terms : Terms
+        Which pool may take it, with which skills, and how it is paid; by default anybody, for ``pay_minor``.
     """
 
     key: str
@@ -157,6 +178,8 @@ class Hit:
     lifetime_s: int = 7 * 24 * 3600
     scope: str = ""
     guideline: str = ""
+    suggest_share: float = 0.0
+    terms: Terms = Terms()
 
 
 @dataclass(frozen=True)
@@ -175,6 +198,8 @@ class RemoteAnswer:
     """One answer inside a submission, with the times at which the item was shown and answered.
 
     ``swapped`` says of a pair whether its sides were shown the other way round; the label is that of the pair as given.
+    ``mode`` is "suggest" where the worker saw the machine's ``suggestion``; that stands here in mode "blind" as well,
+    as what would have been shown.
     """
 
     item: str
@@ -183,6 +208,8 @@ class RemoteAnswer:
     started_at: datetime | None = None
     submitted_at: datetime | None = None
     swapped: bool | None = None
+    mode: str = "blind"
+    suggestion: str = ""
 
 
 @dataclass(frozen=True)
@@ -241,6 +268,10 @@ class Capabilities:
         ``approve(submission_id, override=True)`` pays what was rejected before.
     in_house : bool
         Its workers are our own people: items for the house alone may go there.
+    kinds : tuple of str
+        Kinds of question that its pages can ask (`HitItem.kind`); a campaign with another kind is refused.
+    suggests : bool
+        Its pages can show the machine's suggestion, and say of each answer whether they did.
     """
 
     rejection_frees_slot: bool = False
@@ -253,6 +284,8 @@ class Capabilities:
     repeats_are_barred: bool = False
     overrides_rejection: bool = False
     in_house: bool = False
+    kinds: tuple[str, ...] = ("nominal", "ordinal")
+    suggests: bool = False
 
 
 @dataclass(frozen=True)
@@ -495,6 +528,15 @@ class Recruiter(Protocol):
 
     def set_places(self, hit_id: str, places: int, *, reopen: bool = False) -> RemoteHit:
         """Raise the places to an absolute number, computed from the campaign's own database."""
+        ...
+
+
+@runtime_checkable
+class Examines(Protocol):
+    """A platform that can say what stands in the way of working with it, changing nothing."""
+
+    def examine(self, around: Surroundings, *, public_url: str | None = None) -> Iterable[Finding]:
+        """Look at every condition; ``public_url`` is where people's browsers reach our server."""
         ...
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from hmc_crowd._base.clock import as_utc
-from hmc_crowd.errors import PlatformError
+from hmc_crowd.errors import InputError, PlatformError
 from hmc_crowd_local._records import AnswerRecord
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class Door:
         shown_at: datetime | None = None,
         answered_at: datetime | None = None,
         swapped: bool | None = None,
+        mode: str = "blind",
     ) -> None:
         """Keep one answer as a draft; a later one to the same question replaces it until the work is handed in.
 
@@ -72,6 +73,8 @@ class Door:
             Aware; when the question came into view and when it was answered.
         swapped : bool, optional
             Of a pair: whether its sides were shown the other way round; ``label`` is that of the pair as given.
+        mode : {"blind", "suggest"}
+            Whether the machine's suggestion was shown.
 
         Raises
         ------
@@ -82,7 +85,9 @@ class Door:
         """
         shown = None if shown_at is None else as_utc(shown_at, name="shown_at")
         answered = None if answered_at is None else as_utc(answered_at, name="answered_at")
-        answer = AnswerRecord(item, aspect, label, shown, answered, swapped)
+        if mode not in {"blind", "suggest"}:
+            raise InputError(f"mode is {mode!r}; it is 'blind', or 'suggest' where the machine's label was shown")
+        answer = AnswerRecord(item, aspect, label, shown, answered, swapped, mode)
         self._change(submission_id, lambda desk, now: desk.save(submission_id, worker, answer, at=now))
 
     def record_events(self, submission_id: str, worker: str, events: Iterable[PageEvent]) -> None:
@@ -131,6 +136,8 @@ class Door:
                 each.label,
                 None if each.started_at is None else as_utc(each.started_at, name="started_at"),
                 None if each.submitted_at is None else as_utc(each.submitted_at, name="submitted_at"),
+                each.swapped,
+                each.mode,
             )
             for each in answers
         ]

@@ -1,13 +1,14 @@
-"""Is this an answer to that question? Five kinds of question, and how each writes its answer as text.
+"""Is this an answer to that question? Six kinds of question, and how each writes its answer as text.
 
 A nominal or ordinal answer is one of the labels, a pair's answer is the label of the pair as given (never of the sides
-as shown), a multi-label answer is a JSON list of labels in their order, and a text is a text. A question that lists no
-labels takes any text, whatever its kind.
+as shown), a multi-label answer is a JSON list of labels in their order, a numeric one is a number between the two
+labels, and a text is a text. A question that lists no labels takes any text, or, where it is numeric, any number.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING
 
 from hmc_crowd.errors import InputError
@@ -17,11 +18,21 @@ if TYPE_CHECKING:
 
     from hmc_crowd.platform import HitItem
 
-__all__ = ["KINDS", "MOST_CHARS", "check_question", "checked_label", "join_labels", "split_labels"]
+__all__ = [
+    "KINDS",
+    "MOST_CHARS",
+    "as_number",
+    "bounds",
+    "check_question",
+    "checked_label",
+    "join_labels",
+    "split_labels",
+]
 
-KINDS = ("nominal", "ordinal", "multi_label", "pair", "text")
+KINDS = ("nominal", "ordinal", "numeric", "multi_label", "pair", "text")
 MOST_CHARS = 20_000
 _PAIR = 2
+_WHOLE = 2.0**53
 
 
 def check_question(each: HitItem) -> None:
@@ -35,6 +46,10 @@ def check_question(each: HitItem) -> None:
         )
     if each.kind == "multi_label" and not each.labels:
         raise InputError(f"item {each.item!r} asks for several labels and lists none; give labels")
+    if each.kind == "numeric":
+        bounds(each)
+    if each.suggestion:
+        checked_label(each, each.suggestion)
 
 
 def checked_label(each: HitItem, label: str) -> str:
@@ -49,6 +64,8 @@ def checked_label(each: HitItem, label: str) -> str:
     """
     if len(label) > MOST_CHARS:
         raise InputError(f"label of item {each.item!r} has {len(label):,} characters; keep it under {MOST_CHARS:,}")
+    if each.kind == "numeric":
+        return as_number(each, label)
     if not each.labels:
         return label
     if each.kind == "multi_label" and label not in each.labels:
@@ -56,6 +73,41 @@ def checked_label(each: HitItem, label: str) -> str:
     if label not in each.labels:
         raise InputError(f"label of item {each.item!r} is {label!r}; allowed are {', '.join(each.labels)}")
     return join_labels(each, [label]) if each.kind == "multi_label" else label
+
+
+def bounds(each: HitItem) -> tuple[float, float]:
+    """Return the least and the largest number that answer a numeric question; infinite where it names none."""
+    if not each.labels:
+        return -math.inf, math.inf
+    ends = [_float(label) for label in each.labels]
+    if len(ends) != _PAIR or not ends[0] < ends[1]:
+        raise InputError(
+            f"labels of the numeric item {each.item!r} are {', '.join(each.labels)}; give the least and the largest "
+            "number, or none"
+        )
+    return ends[0], ends[1]
+
+
+def as_number(each: HitItem, label: str) -> str:
+    """Return a number as it is stored, or refuse what is none, or lies outside the bounds.
+
+    >>> from hmc_crowd.platform import HitItem
+    >>> as_number(HitItem("i1", "score", "d", 1, "Hi", labels=("0", "100"), kind="numeric"), " 7,50 ")
+    '7.5'
+    """
+    low, high = bounds(each)
+    # In half of the world a comma stands where the others write a point.
+    number = _float(label.strip().replace(",", "."))
+    if not low <= number <= high:
+        raise InputError(f"label of item {each.item!r} is {label[:40]!r}; give a number from {low:g} to {high:g}")
+    return str(int(number)) if number.is_integer() and abs(number) < _WHOLE else repr(number)
+
+
+def _float(text: str) -> float:
+    try:
+        return float(text) if math.isfinite(float(text)) and "_" not in text else math.nan
+    except ValueError:
+        return math.nan
 
 
 def join_labels(each: HitItem, chosen: Iterable[str]) -> str:

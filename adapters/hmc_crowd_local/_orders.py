@@ -169,6 +169,24 @@ class Orders(Steps):
         with self._database.read() as connection:
             return list(connection.execute(query.order_by(SUBMISSION.c.submission_id)).scalars())
 
+    def grow_order(self, platform: str, key: str, *, most: int) -> bool:
+        """Make a place more in the only HIT of an order, where the recruiting platform knows how many there may be.
+
+        Returns
+        -------
+        bool
+            False where the order is unknown, has several HITs, or ``most`` arrivals came for it.
+        """
+        of = (SUBMISSION.c.recruited_by == platform, SUBMISSION.c.order_key == key)
+        with self._database.read() as connection:
+            hits = list(connection.execute(sa.select(ORDER.c.hit_id).where(ORDER.c.key == key)).scalars())
+            came = connection.execute(sa.select(sa.func.count()).select_from(SUBMISSION).where(*of)).scalar() or 0
+        if len(hits) != 1 or came >= most:
+            return False
+        name = hits[0]
+        self._at_hit(name, lambda desk, _now: desk.grow(name, desk.hit(name).hit.redundancy + 1))
+        return True
+
     def work_address(self, submission_id: str) -> str:
         """Return the address of a submission's page, signed; the same every time."""
         query = sa.select(SUBMISSION.c.deadline_at).where(SUBMISSION.c.submission_id == submission_id)

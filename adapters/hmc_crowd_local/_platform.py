@@ -19,7 +19,9 @@ from hmc_crowd_local._bulk import Bulk
 from hmc_crowd_local._desk import Desk
 from hmc_crowd_local._door import Door
 from hmc_crowd_local._inbox import WorkplaceInbox
+from hmc_crowd_local._kinds import KINDS
 from hmc_crowd_local._orders import Orders
+from hmc_crowd_local._payroll import Payroll
 from hmc_crowd_local._queries import (
     answers_of,
     busy_until,
@@ -34,6 +36,7 @@ from hmc_crowd_local._repository import chunks, flush, load_claims, load_hits
 from hmc_crowd_local._states import Action
 from hmc_crowd_local._steps import twice
 from hmc_crowd_local._tables import HIT
+from hmc_crowd_local._workforce import Staff
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -41,12 +44,15 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from hmc_crowd._base.clock import Clock
+    from hmc_crowd._base.copies import Keeper
+    from hmc_crowd._base.findings import Finding
     from hmc_crowd._base.ids import IdSource
+    from hmc_crowd._base.reach import Surroundings
     from hmc_crowd.platform import FeeSchedule, Hit, RemoteAnswer
     from hmc_crowd.simulation import Crowd
     from hmc_crowd_local._database import Database
     from hmc_crowd_local.mturk_api import FrontDoor, Settings
-    from hmc_crowd_local.pages import Invites
+    from hmc_crowd_local.pages import Invites, Threads
 
 __all__ = ["LocalPlatform"]
 
@@ -55,10 +61,11 @@ _REHEARSED_AT_ONCE = 1_000
 _HANDED_IN = tuple(state.value for state in SubmissionState if state.has_work)
 
 
-class LocalPlatform(Orders, Bonuses, Bulk, Door):
+class LocalPlatform(Orders, Bonuses, Bulk, Staff, Payroll, Door):
     """A platform of our own; made by `hmc_crowd_local.connect`.
 
     It implements `hmc_crowd.platform.Platform` (the requester's side), `hmc_crowd.platform.PaysBonuses`,
+    `hmc_crowd.platform.KeepsPools` and `TellsSkips` (own people, their turns, what they left open),
     `hmc_crowd.platform.RoutedPages` (pages for people whom another platform recruits), the worker's door (`accept`,
     `open_page`, `save_answer`, `record_events`, `submit`, `return_`) and `rehearse`.
     """
@@ -71,6 +78,8 @@ class LocalPlatform(Orders, Bonuses, Bulk, Door):
         bonus_batch=1_000,
         repeats_are_barred=True,
         in_house=True,
+        kinds=KINDS,
+        suggests=True,
     )
 
     def __init__(self, database: Database, *, clock: Clock, ids: IdSource, fees: FeeSchedule, pages: str) -> None:
@@ -224,7 +233,7 @@ class LocalPlatform(Orders, Bonuses, Bulk, Door):
         int
             How many submissions were handed in, in time.
         """
-        start, done = self._now(), 0
+        start, done, arms = self._now(), 0, self.secret("arms")
         free_from = busy_until(self._database)
         for ids in chunks(open_hits(self._database, at=start), _REHEARSED_AT_ONCE):
             with self._database.write() as connection:
@@ -232,7 +241,9 @@ class LocalPlatform(Orders, Bonuses, Bulk, Door):
                 load_hits(connection, desk, ids, lock=True)
                 load_claims(connection, desk, ids)
                 left = None if max_submissions is None else max_submissions - done
-                done += rehearse_desk(desk, crowd, ids, start=start, busy_until=free_from, max_submissions=left)
+                done += rehearse_desk(
+                    desk, crowd, ids, start=start, busy_until=free_from, max_submissions=left, arms=arms
+                )
                 flush(connection, desk)
         return done
 
@@ -268,8 +279,26 @@ class LocalPlatform(Orders, Bonuses, Bulk, Door):
 
         return open_front_door(settings=settings, clock=self._clock, database=self._database)
 
+    def examine(self, around: Surroundings, *, public_url: str | None = None) -> Iterator[Finding]:
+        """Look whether people would reach the workplace; changes nothing. See `hmc-crowd doctor`."""
+        from hmc_crowd_local._examine import examine
+
+        return examine(self._database, around, public_url=public_url)
+
+    def keeper(self) -> Keeper:
+        """Return who makes copies of the workplace's database and puts them back."""
+        from hmc_crowd_local._keeper import keeper_of
+
+        return keeper_of(self._database)
+
     def invites(self) -> Invites:
         """Return the invitations of people of one's own, whose links open the task pages."""
         from hmc_crowd_local.pages import Invites
 
         return Invites(self, secret=self.secret("pages"))
+
+    def threads(self) -> Threads:
+        """Return what workers and the people in charge say to each other about items."""
+        from hmc_crowd_local.pages import Threads
+
+        return Threads(self._database, self._ids)

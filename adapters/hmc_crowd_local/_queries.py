@@ -104,20 +104,21 @@ def answers_of(
             for each in ids:
                 if each not in known:
                     raise _unknown("submission", each)
-            query = sa.select(ANSWER).join(SUBMISSION).join(HIT_ITEM, same).where(mine)
+            query = sa.select(ANSWER, HIT_ITEM.c.suggestion).join(SUBMISSION).join(HIT_ITEM, same).where(mine)
             came = sa.and_(SUBMISSION.c.recruited_by.is_not(None), SUBMISSION.c.submitted_at.is_not(None))
             query = query.where(sa.or_(SUBMISSION.c.state.in_(states), came))
             for row in connection.execute(query.order_by(ANSWER.c.submission_id, HIT_ITEM.c.ordinal)):
-                answer = AnswerRecord(row.item, row.aspect, row.label, row.shown_at, row.answered_at, row.swapped)
-                found.setdefault(row.submission_id, []).append(answer.remote())
+                times = (row.shown_at, row.answered_at)
+                answer = AnswerRecord(row.item, row.aspect, row.label, *times, row.swapped, row.mode)
+                found.setdefault(row.submission_id, []).append(answer.remote(row.suggestion))
     return {each: tuple(found[each]) for each in submission_ids if each in found}
 
 
-def open_hits(database: Database, *, at: datetime) -> list[str]:
+def open_hits(database: Database, *, at: datetime, pool: str | None = None) -> list[str]:
     """Return HITs that are not closed and not full, oldest first; whether their time is over the desk decides.
 
-    Equally old ones come by key, which unlike the id is the same in every run. HITs of orders are not among them: their
-    places are for the people whom another platform recruits.
+    With a pool, only those for its people and for anybody. Equally old ones come by key, which unlike the id is the
+    same in every run. HITs of orders are not among them: their places are for people whom another platform recruits.
     """
     held = sa.func.count(SUBMISSION.c.place)
     overdue = sa.and_(SUBMISSION.c.state == SubmissionState.ACCEPTED.value, SUBMISSION.c.deadline_at < at)
@@ -130,6 +131,8 @@ def open_hits(database: Database, *, at: datetime) -> list[str]:
         .having(held - lapsed < HIT.c.redundancy)
         .order_by(HIT.c.created_at, HIT.c.key)
     )
+    if pool is not None:
+        query = query.where(HIT.c.pool.in_({"", pool}))
     with database.read() as connection:
         return list(connection.execute(query).scalars())
 

@@ -111,15 +111,25 @@ class AnswerRecord:
     shown_at: datetime | None = None
     answered_at: datetime | None = None
     swapped: bool | None = None
+    mode: str = "blind"
 
-    def remote(self) -> RemoteAnswer:
+    def remote(self, suggestion: str = "") -> RemoteAnswer:
         """As the port shows it."""
-        return RemoteAnswer(self.item, self.aspect, self.label, self.shown_at, self.answered_at, self.swapped)
+        return RemoteAnswer(
+            self.item, self.aspect, self.label, self.shown_at, self.answered_at, self.swapped, self.mode, suggestion
+        )
 
 
 def content_hash(hit: Hit, *, allow_repeat: bool) -> str:
     """Return what tells whether two HITs of one key are the same."""
-    return digest(json.dumps(asdict(hit), sort_keys=True, ensure_ascii=True), allow_repeat)
+    content = asdict(hit)
+    # What a HIT that was published before suggestions has not: its content is the same as ever.
+    if not content["suggest_share"]:
+        del content["suggest_share"]
+    for each in content["items"]:
+        if not each["suggestion"]:
+            del each["suggestion"]
+    return digest(json.dumps(content, sort_keys=True, ensure_ascii=True), allow_repeat)
 
 
 def check_hit(hit: Hit) -> None:
@@ -134,12 +144,16 @@ def check_hit(hit: Hit) -> None:
         value = getattr(hit, name)
         if value < least:
             raise InputError(f"{name} of hit {hit.key!r} is {value}; it must be {least} or more")
+    if not 0 <= hit.suggest_share <= 1:
+        raise InputError(f"suggest_share of hit {hit.key!r} is {hit.suggest_share}; give a share in [0, 1]")
     for name in ("key", "title", "description", "scope", "guideline"):
         check_text(getattr(hit, name), name=f"{name} of hit {hit.key!r}")
+    for text in (hit.terms.pool, *hit.terms.skills):
+        check_text(text, name=f"terms of hit {hit.key!r}")
     for each in hit.items:
         check_question(each)
         texts = (each.item, each.aspect, each.group, each.text, each.question, each.language, each.category)
-        for text in (*texts, *each.context, *each.labels, *each.options):
+        for text in (*texts, each.suggestion, *each.context, *each.labels, *each.options):
             check_text(text, name=f"item {each.item!r} of hit {hit.key!r}")
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from hmc_crowd.platform import SubmissionState
 from hmc_crowd.simulation import Question
+from hmc_crowd_local._arms import is_swapped, mode_of
 from hmc_crowd_local._records import AnswerRecord
 from hmc_crowd_local._timing import PageEvent
 
@@ -39,6 +40,7 @@ def rehearse_desk(
     start: datetime,
     busy_until: dict[str, datetime] | None = None,
     max_submissions: int | None = None,
+    arms: bytes = b"",
 ) -> int:
     """Let the crowd work on these HITs until no place is free or nobody wants one; return how many were handed in.
 
@@ -56,6 +58,8 @@ def rehearse_desk(
         When each worker is free; brought up to date in place.
     max_submissions : int, optional
         Stop after so many.
+    arms : bytes
+        Draws who is shown the machine's suggestions; simulated workers take no notice of them.
     """
     timeline = {} if busy_until is None else busy_until
     total = 0
@@ -63,12 +67,18 @@ def rehearse_desk(
         left = None if max_submissions is None else max_submissions - total
         if left is not None and left <= 0:
             break
-        total += _fill_places(desk, crowd, hit_id, start, timeline, left)
+        total += _fill_places(desk, crowd, hit_id, start, timeline, left, arms)
     return total
 
 
 def _fill_places(
-    desk: Desk, crowd: Crowd, hit_id: str, start: datetime, timeline: dict[str, datetime], left: int | None
+    desk: Desk,
+    crowd: Crowd,
+    hit_id: str,
+    start: datetime,
+    timeline: dict[str, datetime],
+    left: int | None,
+    arms: bytes,
 ) -> int:
     record = desk.hit(hit_id)
     desk.sweep(hit_id, at=start)
@@ -89,7 +99,7 @@ def _fill_places(
             continue
         heapq.heappop(free_at)
         submission = desk.accept(hit_id, work.worker, at=begin)
-        timeline[work.worker] = _do(desk, submission, work, begin)
+        timeline[work.worker] = _do(desk, submission, work, begin, arms)
         if submission.state is SubmissionState.SUBMITTED:
             done += 1
         elif submission.ended_at is not None:
@@ -97,15 +107,20 @@ def _fill_places(
     return done
 
 
-def _do(desk: Desk, submission: SubmissionRecord, work: SimulatedWork, begin: datetime) -> datetime:
+def _do(desk: Desk, submission: SubmissionRecord, work: SimulatedWork, begin: datetime, arms: bytes) -> datetime:
     """Do the work through the door; return when the worker is free again."""
     name, worker = submission.submission_id, submission.worker
+    hit = desk.hit(submission.hit_id).hit
+    pairs = {(each.item, each.aspect) for each in hit.items if each.kind == "pair"}
     desk.render(name, worker, at=begin)
     now = begin
     for answer in work.answers:
         events, done_at = _page(answer, now)
         desk.record_events(name, worker, events)
-        desk.save(name, worker, AnswerRecord(answer.item, answer.aspect, answer.label, now, done_at), at=done_at)
+        swapped = is_swapped(name, answer.item) if (answer.item, answer.aspect) in pairs else None
+        mode = mode_of(arms, hit, worker, answer.item)
+        record = AnswerRecord(answer.item, answer.aspect, answer.label, now, done_at, swapped, mode)
+        desk.save(name, worker, record, at=done_at)
         now = done_at
     if work.outcome == "submit":
         desk.submit(name, worker, at=now)
@@ -138,5 +153,7 @@ def _questions(hit: Hit) -> tuple[Question, ...]:
         texts = [each.text] if each.group in seen else [*each.context, each.text]
         seen.add(each.group)
         n_words = sum(len(text.split()) for text in texts)
-        questions.append(Question(each.item, each.aspect, each.group, n_words, each.labels))
+        # Of numbers, sets and texts the labels are not the answers: a simulated worker gives what he knows.
+        labels = each.labels if each.kind in {"nominal", "ordinal", "pair"} else ()
+        questions.append(Question(each.item, each.aspect, each.group, n_words, labels))
     return tuple(questions)

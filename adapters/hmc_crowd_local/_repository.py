@@ -13,6 +13,7 @@ from hmc_crowd_local._desk import Changes
 from hmc_crowd_local._records import AnswerRecord, HitRecord, SubmissionRecord, content_hash
 from hmc_crowd_local._tables import ANSWER, CLAIM, EVENT, HIT, HIT_ITEM, SUBMISSION
 from hmc_crowd_local._tables_pages import SKIP
+from hmc_crowd_local._terms import read_terms, write_terms
 from hmc_crowd_local._timing import PageEvent
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def load_claims(connection: sa.Connection, desk: Desk, hit_ids: Sequence[str], *
 def load_work(connection: sa.Connection, desk: Desk, submission_id: str) -> None:
     """Put the answers and page events of a submission on the desk."""
     for row in connection.execute(sa.select(ANSWER).where(ANSWER.c.submission_id == submission_id)):
-        answer = AnswerRecord(row.item, row.aspect, row.label, row.shown_at, row.answered_at, row.swapped)
+        answer = AnswerRecord(row.item, row.aspect, row.label, row.shown_at, row.answered_at, row.swapped, row.mode)
         desk.answers[submission_id][row.item, row.aspect] = answer
     query = sa.select(EVENT).where(EVENT.c.submission_id == submission_id).order_by(EVENT.c.seq)
     desk.events[submission_id].extend(
@@ -147,6 +148,7 @@ def _hit_item(row: Any) -> HitItem:
         language=row.language,
         category=row.category,
         sensitive=row.sensitive,
+        suggestion=row.suggestion,
     )
 
 
@@ -163,6 +165,8 @@ def _hit_record(row: Any, items: tuple[HitItem, ...]) -> HitRecord:
         lifetime_s=row.lifetime_s,
         scope=row.scope,
         guideline=row.guideline,
+        terms=read_terms(row.terms),
+        suggest_share=row.suggest_share,
     )
     return HitRecord(row.hit_id, hit, row.created_at, row.closed_at, row.allow_repeat)
 
@@ -183,6 +187,9 @@ def _hit_row(record: HitRecord) -> dict[str, Any]:
         "allow_repeat": record.allow_repeat,
         "scope": hit.scope,
         "guideline": hit.guideline,
+        "pool": hit.terms.pool,
+        "terms": write_terms(hit.terms),
+        "suggest_share": hit.suggest_share,
         "created_at": record.created_at,
         "closed_at": record.closed_at,
     }
@@ -206,6 +213,7 @@ def _question_rows(record: HitRecord) -> list[dict[str, Any]]:
             "language": each.language,
             "category": each.category,
             "sensitive": each.sensitive,
+            "suggestion": each.suggestion,
         }
         for ordinal, each in enumerate(record.hit.items)
     ]
@@ -260,6 +268,7 @@ def _upsert_answers(connection: sa.Connection, desk: Desk) -> None:
             "shown_at": answer.shown_at,
             "answered_at": answer.answered_at,
             "swapped": answer.swapped,
+            "mode": answer.mode,
         }
         for submission_id, item, aspect in desk.changes.answers
         for answer in (desk.answers[submission_id][item, aspect],)
@@ -268,5 +277,5 @@ def _upsert_answers(connection: sa.Connection, desk: Desk) -> None:
         return
     # Both dialects have the same clause, in two classes.
     insert: Any = (sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert)(ANSWER)
-    moving = {name: insert.excluded[name] for name in ("label", "shown_at", "answered_at", "swapped")}
+    moving = {name: insert.excluded[name] for name in ("label", "shown_at", "answered_at", "swapped", "mode")}
     connection.execute(insert.on_conflict_do_update(index_elements=list(ANSWER.primary_key), set_=moving), rows)

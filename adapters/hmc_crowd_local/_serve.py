@@ -19,7 +19,12 @@ def mount_pages(settings: ServeSettings) -> Mount:
     from hmc_crowd_local.pages import PagesSettings, Study, make_pages_app, read_study
 
     study = Study() if settings.study is None else read_study(settings.study)
-    pages = PagesSettings(public_url=settings.public_url, completion=settings.completion, study=study)
+    pages = PagesSettings(
+        public_url=settings.public_url,
+        completion=settings.completion,
+        study=study,
+        submit_origin=settings.environment.get("HMC_CROWD_SUBMIT_ORIGIN", "").strip(),
+    )
     local = settings.workplace
     app = make_pages_app(local, secret=local.secret("pages"), settings=pages)
     return Mount("/work", app, shown=(("pages for people at work", "/work"),))

@@ -88,6 +88,9 @@ HIT = sa.Table(
     sa.Column("allow_repeat", sa.Boolean, nullable=False),
     _text("scope"),
     _text("guideline"),
+    _text("pool"),
+    _text("terms"),  # JSON: pool, skills, pay form, rate
+    sa.Column("suggest_share", sa.Double, nullable=False),
     _time("created_at", nullable=False),
     _time("closed_at"),
     sa.CheckConstraint("redundancy >= 1", name="redundancy"),
@@ -111,6 +114,7 @@ HIT_ITEM = sa.Table(
     _text("language"),
     _text("category"),
     sa.Column("sensitive", sa.Boolean, nullable=False),
+    _text("suggestion"),
     sa.UniqueConstraint("hit_id", "item", "aspect"),
 )
 
@@ -156,6 +160,7 @@ ANSWER = sa.Table(
     _time("shown_at"),
     _time("answered_at"),
     sa.Column("swapped", sa.Boolean),  # of a pair: whether its sides were shown the other way round
+    _text("mode"),  # blind, or suggest where the machine's label was shown
 )
 
 EVENT = sa.Table(

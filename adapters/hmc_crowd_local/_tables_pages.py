@@ -9,7 +9,19 @@ import sqlalchemy as sa
 
 from hmc_crowd_local._tables import METADATA, UtcTime
 
-__all__ = ["CONSENT", "EXPOSURE", "FEEDBACK", "INVITE", "MESSAGE", "OPT_OUT", "SKIP", "STEP"]
+__all__ = [
+    "CONSENT",
+    "EXPOSURE",
+    "FEEDBACK",
+    "INVITE",
+    "MESSAGE",
+    "OPT_OUT",
+    "PAYOUT",
+    "SHIFT",
+    "SKIP",
+    "STANDING",
+    "STEP",
+]
 
 
 def _text(name: str, *, nullable: bool = False, primary_key: bool = False) -> sa.Column[str]:
@@ -34,6 +46,8 @@ INVITE = sa.Table(
     _time("created_at"),
     _time("expires_at"),
     _time("revoked_at", nullable=True),
+    _text("pool"),
+    _text("skills"),  # JSON list of str
 )
 
 CONSENT = sa.Table(
@@ -111,5 +125,42 @@ FEEDBACK = sa.Table(
     sa.Column("clear", sa.Integer),
     sa.Column("fair", sa.Integer),
     _text("text"),
+    _time("at"),
+)
+
+# Turns that a campaign plans for a pool (its scope, no worker), and those of single people (no scope).
+SHIFT = sa.Table(
+    "workplace_shift",
+    METADATA,
+    _text("shift_id", primary_key=True),
+    _text("scope"),
+    _text("pool"),
+    _text("worker"),
+    _time("starts_at"),
+    _time("ends_at"),
+    sa.Column("people", sa.Integer, nullable=False),
+    sa.Index("ix_workplace_shift_pool_ends_at", "pool", "ends_at"),
+)
+
+# How many answers to known questions were right, as a campaign said last.
+STANDING = sa.Table(
+    "workplace_standing",
+    METADATA,
+    _text("worker", primary_key=True),
+    _text("scope", primary_key=True),
+    sa.Column("right", sa.Integer, nullable=False),
+    sa.Column("n", sa.Integer, nullable=False),
+    _time("at"),
+)
+
+# Money that reached the worker: a reward (no order), or a bonus of an order.
+PAYOUT = sa.Table(
+    "workplace_payout",
+    METADATA,
+    _submission(),
+    _text("order_key", primary_key=True),
+    sa.Column("worker", sa.Text, nullable=False, index=True),
+    sa.Column("amount_minor", sa.BigInteger, nullable=False),
+    _text("currency"),
     _time("at"),
 )

@@ -93,6 +93,8 @@ def _checked(document: str) -> str:
 
 # The page of a HIT.
 
+_SHOWN = ("nominal", "ordinal", "text")
+
 
 def answer_name(item: str, aspect: str) -> str:
     """Return the form field of a question; it says by itself what it answers.
@@ -108,19 +110,35 @@ def page_of(hit: Hit, *, submit_to: str) -> str:
 
     A small script notes when each question was answered first, and fills in the assignment where the platform does
     not; without it the answers come just the same.
+
+    Raises
+    ------
+    InputError
+        A question is of a kind that one plain form cannot show.
     """
+    for each in hit.items:
+        _require_plain(each)
     body = "\n".join(_question(each, number) for number, each in enumerate(hit.items, start=1))
     return _PAGE.format(
         title=escape(hit.title), description=escape(hit.description), action=escape(submit_to), questions=body
     )
 
 
+def _require_plain(item: HitItem) -> None:
+    """Refuse what this page would show wrongly: a form of radio buttons has no sides to swap and blurs no text."""
+    if item.kind not in _SHOWN:
+        raise InputError(
+            f"item {item.item!r} asks a question of kind {item.kind!r}, and the page for MTurk shows only "
+            f"{', '.join(_SHOWN)}; give external_url with pages that show it, or publish on your own workplace"
+        )
+
+
 def _question(item: HitItem, number: int) -> str:
     name = escape(answer_name(item.item, item.aspect))
     context = "".join(f"<p>{escape(each)}</p>" for each in item.context)
     text = f'{context}<p class="text">{escape(item.text)}</p>'
-    legend = f"<legend>{number}. {escape(item.aspect)}</legend>"
-    if not item.labels:
+    legend = f"<legend>{number}. {escape(item.question or item.aspect)}</legend>"
+    if not item.labels or item.kind == "text":
         return f'<fieldset>{legend}{text}<textarea name="{name}" rows="3" required></textarea></fieldset>'
     choices = "".join(
         f'<label><input type="radio" name="{name}" value="{escape(each)}" required> {escape(each)}</label>'

@@ -6,6 +6,8 @@ the receiver stores before it answers.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 from typing import TYPE_CHECKING, Any
 
@@ -22,16 +24,29 @@ if TYPE_CHECKING:
 __all__ = ["make_app"]
 
 _LARGEST = 1_000_000
+_STYLE = (
+    "body{font:1.1rem/1.5 system-ui,sans-serif;max-inline-size:36rem;margin:10vh auto;padding-inline:1rem}"
+    "h1{font-size:1.4rem;line-height:1.3}"
+)
+_STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 _HEADERS = {
     "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+_HEADINGS = {
+    ArrivalOutcome.REFUSED: "This link does not open any work",
+    ArrivalOutcome.NOTHING_LEFT: "No work is left",
+    ArrivalOutcome.OVER: "This submission is over",
+}
+_LATER = "Please try again in a minute"
 _PAGE = (
-    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Study</title>'
-    '<meta name="viewport" content="width=device-width"><main><p>{message}</p></main></html>'
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{heading}</title>'
+    '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    '<meta name="color-scheme" content="light dark"><style>{style}</style></head>'
+    "<body><main><h1>{heading}</h1><p>{message}</p></main></body></html>"
 )
 
 
@@ -60,17 +75,19 @@ def make_app(router: ProlificRouter, receiver: WebhookReceiver | None = None) ->
     responses = require("starlette.responses", extra="web", purpose="serving Prolific's participants")
     routing = require("starlette.routing", extra="web", purpose="serving Prolific's participants")
 
-    def page(message: str, status: int) -> Any:
-        return responses.HTMLResponse(_PAGE.format(message=html.escape(message)), status_code=status, headers=_HEADERS)
+    def page(heading: str, message: str, status: int) -> Any:
+        text = _PAGE.format(heading=html.escape(heading), message=html.escape(message), style=_STYLE)
+        return responses.HTMLResponse(text, status_code=status, headers=_HEADERS)
 
     def arrive(request: Request) -> Any:
         try:
             found = router.arrive(request.query_params)
         except PlatformUnavailableError:
-            return page("Prolific does not answer at the moment. Please reload this page in a minute.", 503)
+            return page(_LATER, "Prolific does not answer at the moment. Please reload this page in a minute.", 503)
         if found.address is not None:
             return responses.RedirectResponse(found.address, status_code=303, headers=_HEADERS)
-        return page(found.message, 403 if found.outcome is ArrivalOutcome.REFUSED else 200)
+        refused = found.outcome is ArrivalOutcome.REFUSED
+        return page(_HEADINGS[found.outcome], found.message, 403 if refused else 200)
 
     async def hook(request: Request) -> Any:
         body = b""

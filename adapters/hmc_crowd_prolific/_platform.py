@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from hmc_crowd._base.clock import Clock
+    from hmc_crowd._base.findings import Finding
+    from hmc_crowd._base.reach import Surroundings
     from hmc_crowd.platform import FeeSchedule, Hit
     from hmc_crowd_prolific._client import ProlificClient
     from hmc_crowd_prolific._models import Study, Submission
@@ -93,6 +95,12 @@ class ProlificPlatform(TwoStepBonuses):
         balance = self.client.workspaces.balance(self.workspace)
         http = self.client.http
         return Account(self.name, http.base_url, f"workspace {self.workspace}", http.mode, balance.available)
+
+    def examine(self, around: Surroundings, *, public_url: str | None = None) -> Iterator[Finding]:
+        """Look whether participants would reach us and be paid; changes nothing. See `hmc-crowd doctor`."""
+        from hmc_crowd_prolific._examine import examine
+
+        return examine(self, around, public_url=public_url)
 
     # Publishing.
 

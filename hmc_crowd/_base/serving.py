@@ -18,9 +18,13 @@ if TYPE_CHECKING:
 
     from hmc_crowd._base.clock import Clock
 
-__all__ = ["Mount", "ServeSettings", "load_mounts", "make_app"]
+__all__ = ["PEER", "Mount", "ServeSettings", "keep_peer", "load_mounts", "make_app"]
 
 GROUP = "hmc_crowd.apps"
+#: Answers 200 to anybody while the server works.
+HEALTH = "/healthz"
+PEER = "hmc_crowd.peer"
+"""Under this name a request's scope holds the address that connected, whatever forwarding headers say of it."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,17 @@ class Mount:
     also: Sequence[str] = ()
 
 
+def keep_peer(app: Any) -> Any:
+    """Note in each request who really connected, before anything reads forwarding headers."""
+
+    async def noted(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            scope = {**scope, PEER: scope.get("client")}
+        await app(scope, receive, send)
+
+    return noted
+
+
 def load_mounts(settings: ServeSettings) -> list[Mount]:
     """Return what the installed packages serve with these settings, the root last."""
     points = sorted(entry_points(group=GROUP), key=lambda point: point.name)
@@ -107,6 +122,10 @@ def make_app(mounts: Iterable[Mount]) -> Any:
     """
     applications = require("starlette.applications", extra="web", purpose="hmc-crowd serve")
     routing = require("starlette.routing", extra="web", purpose="hmc-crowd serve")
+    responses = require("starlette.responses", extra="web", purpose="hmc-crowd serve")
     known = list(mounts)
     single = [routing.Route(path, endpoint=each.app) for each in known for path in each.also]
+    if not any(HEALTH in each.also for each in known):
+        # Before there is a campaign, a proxy must still learn that requests are answered.
+        single.append(routing.Route(HEALTH, lambda _request: responses.JSONResponse({"status": "ok"})))
     return applications.Starlette(routes=single + [routing.Mount(each.path, app=each.app) for each in known])

@@ -14,6 +14,7 @@ from hmc_crowd.aggregation._aggregate import METHODS, aggregate, aggregator, met
 from hmc_crowd.aggregation._bayes import BWA, EBCC, IBCC
 from hmc_crowd.aggregation._calibrate import CalibratedPosterior, Calibration, calibrate
 from hmc_crowd.aggregation._choose import Choice, choose, regret_curve
+from hmc_crowd.aggregation._combined import CombinedConfidence, answer_evidence
 from hmc_crowd.aggregation._counts import AnswerCounts
 from hmc_crowd.aggregation._crowdkit import CROWDKIT_METHODS, aggregate_with_crowdkit
 from hmc_crowd.aggregation._dask import DaskEngine
@@ -49,6 +50,7 @@ __all__ = [
     "CalibratedPosterior",
     "Calibration",
     "Choice",
+    "CombinedConfidence",
     "DaskEngine",
     "DawidSkene",
     "Engine",
@@ -64,6 +66,7 @@ __all__ = [
     "aggregate",
     "aggregate_with_crowdkit",
     "aggregator",
+    "answer_evidence",
     "calibrate",
     "certify_stopping",
     "choose",

@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 from hmc_crowd._base.checks import float_vector
+from hmc_crowd._base.evidence import BLIND
 from hmc_crowd.aggregation._calibrate_core import Map, calibration_error, fit_map, sampling_band
 from hmc_crowd.aggregation._gold import evidence_of, gold_table, require_gold_kind
 from hmc_crowd.aggregation._names import coded as place_in
@@ -226,10 +227,11 @@ def calibration_of(
 
 
 def require_blind(model: Any, *, purpose: str) -> None:
-    """Refuse labels that a model helped to make."""
-    if evidence_of(model) == "with_model":
+    """Refuse labels that a model helped to make, or that were given in view of a machine's."""
+    told = evidence_of(model)
+    if isinstance(told, str) and told not in BLIND:
         raise InputError(
-            f"these labels carry the evidence 'with_model' and must not be {purpose}; use the labels of people alone"
+            f"these labels carry the evidence {told!r} and must not be {purpose}; use the labels of people alone"
         )
 
 

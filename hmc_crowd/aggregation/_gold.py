@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from hmc_crowd._base.checks import first_rows
+from hmc_crowd._base.evidence import BLIND
 from hmc_crowd.aggregation._names import coded, require_columns, require_same_kind
 from hmc_crowd.errors import FrameError, InputError
 
@@ -19,13 +20,13 @@ __all__ = ["evidence_of", "gold_codes", "gold_table", "require_gold_kind"]
 
 
 def evidence_of(labels: Any) -> Any:
-    """Return what labels or probabilities rest on, where they say so: "with_model" if a model helped to make them."""
+    """Return what labels or probabilities rest on, where they say so; of a table the first that is not blind."""
     told = labels.attrs.get("evidence") if isinstance(labels, pd.Series | pd.DataFrame) else None
     if told is not None or isinstance(labels, pd.Series):
         return told
     if isinstance(labels, pd.DataFrame):
         column = labels["evidence"] if "evidence" in labels.columns and "label" in labels.columns else ()
-        return "with_model" if any(isinstance(each, str) and each == "with_model" for each in column) else None
+        return next((each for each in column if isinstance(each, str) and each not in BLIND), None)
     return getattr(labels, "evidence", None)
 
 
@@ -42,10 +43,11 @@ def gold_table(gold: Any) -> pd.Series[Any]:
     FrameError
         A column or a value is missing, or a task has two different gold labels.
     InputError
-        The labels carry the evidence ``with_model``.
+        The labels carry an evidence that is not blind, such as ``with_model``.
     """
-    if evidence_of(gold) == "with_model":
-        raise InputError("gold carries the evidence 'with_model'; gold must not rest on a model, use people's labels")
+    told = evidence_of(gold)
+    if isinstance(told, str) and told not in BLIND:
+        raise InputError(f"gold carries the evidence {told!r}; gold use labels that people gave blind")
     if isinstance(gold, Mapping):
         gold = pd.Series(dict(gold))
     if isinstance(gold, pd.Series):

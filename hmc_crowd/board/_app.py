@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hmc_crowd._base.extras import require
+from hmc_crowd.board import _experts as experts
 from hmc_crowd.board import _pages as pages
+from hmc_crowd.board._allocate import allocate_items
 from hmc_crowd.board._desk import Desk
 from hmc_crowd.board._door import Door
+from hmc_crowd.board._hooks import end_webhook, list_webhooks, make_webhook
+from hmc_crowd.board._line import claim_items, give_items_back, keep_answers, show_queue
 from hmc_crowd.board._watch import Watch
 
 if TYPE_CHECKING:
@@ -20,9 +24,12 @@ __all__ = ["make_board_app", "make_door_app"]
 _CAMPAIGN = "c/{campaign}"
 # path -> (handler, right, method)
 _PAGES = (
-    ("", pages.campaigns, "see", "GET"),
-    ("sign-out", pages.sign_out, "see", "POST"),
+    ("", pages.campaigns, "enter", "GET"),
+    ("sign-out", pages.sign_out, "enter", "POST"),
     (_CAMPAIGN, pages.campaign, "see", "GET"),
+    (f"{_CAMPAIGN}/webhooks", pages.webhooks, "hooks", "GET"),
+    (f"{_CAMPAIGN}/webhooks/again", pages.send_again, "hooks", "POST"),
+    (f"{_CAMPAIGN}/webhooks/end", pages.end_hook, "hooks", "POST"),
     (f"{_CAMPAIGN}/part", pages.part, "see", "GET"),
     (f"{_CAMPAIGN}/item", pages.item, "see", "GET"),
     (f"{_CAMPAIGN}/worker", pages.worker, "see", "GET"),
@@ -30,6 +37,11 @@ _PAGES = (
     (f"{_CAMPAIGN}/submission/approve", pages.approve, "review", "POST"),
     (f"{_CAMPAIGN}/submission/reject", pages.reject, "review", "POST"),
     (f"{_CAMPAIGN}/submission/bonus", pages.bonus, "pay", "POST"),
+    (f"{_CAMPAIGN}/experts", experts.experts, "adjudicate", "GET"),
+    (f"{_CAMPAIGN}/experts/case", experts.case, "adjudicate", "GET"),
+    (f"{_CAMPAIGN}/experts/judge", experts.judge_case, "adjudicate", "POST"),
+    (f"{_CAMPAIGN}/experts/decide", experts.decide_case, "adjudicate", "POST"),
+    (f"{_CAMPAIGN}/confusion", experts.matrix, "see", "GET"),
 )
 
 
@@ -92,11 +104,22 @@ def make_door_app(house: BoardHouse) -> Starlette:
     from starlette.routing import Route
 
     door = Door(house)
-    routes = [
-        Route("/allocate", door.endpoint(door.allocate, "allocate"), methods=["POST"]),
-        Route("/answers", door.endpoint(door.answers, "answer"), methods=["POST"]),
-        Route("/queue", door.endpoint(door.queue, "queue"), methods=["GET"]),
-        Route("/metrics", door.endpoint(door.metrics, "metrics"), methods=["GET"]),
+    calls = [
+        ("POST", "allocate", allocate_items, "allocate"),
+        ("POST", "claim", claim_items, "claim"),
+        ("POST", "give-back", give_items_back, "claim"),
+        ("POST", "answers", keep_answers, "answer"),
+        ("POST", "webhooks", make_webhook, "hooks"),
+        ("POST", "webhooks/end", end_webhook, "hooks"),
+        ("GET", "webhooks", list_webhooks, "hooks"),
+        ("GET", "queue", show_queue, "queue"),
+        ("GET", "metrics", door.metrics, "metrics"),
+    ]
+    routes = []
+    for method, path, call, right in calls:
+        kind = door.changing if method == "POST" else door.reading
+        routes.append(Route(f"/{path}", kind(call, right, path), methods=[method]))
+    routes += [
         Route("/openapi.json", door.openapi, methods=["GET"]),
         Route("/healthz", door.healthz, methods=["GET"]),
     ]

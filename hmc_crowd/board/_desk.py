@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from hmc_crowd._base.limits import BodyError, RateLimit, read_body
-from hmc_crowd.board._render import HEADERS, STATIC, draw, static_file
+from hmc_crowd.board._proxy import ForgedHeaderError
+from hmc_crowd.board._refused import RefusedError
+from hmc_crowd.board._render import HEADERS, STATIC, draw, name_of, static_file
 from hmc_crowd.board._roles import may
 from hmc_crowd.board._session import COOKIE, form_mark, is_form_mark, read_session, sign_session
 from hmc_crowd.errors import DatabaseBusyError, HmcCrowdError, InputError, StateError
+from hmc_crowd.store import KeyRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,21 +28,14 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from hmc_crowd.board._house import BoardHouse
-    from hmc_crowd.store import KeyRecord
+    from hmc_crowd.board._proxy import TrustedProxy
 
 __all__ = ["Desk", "Page", "RefusedError", "Visit"]
 
 _LOG = logging.getLogger("hmc_crowd.board")
 _MOST_FORM_BYTES = 64 << 10
 _AT_ONCE = 8
-
-
-class RefusedError(Exception):
-    """A request that is not answered, with the status and what the visitor reads."""
-
-    def __init__(self, status: int, text: str) -> None:
-        super().__init__(text)
-        self.status, self.text = status, text
+_PROXY = "proxy:"
 
 
 @dataclass(frozen=True)
@@ -69,6 +65,8 @@ class Visit:
     @property
     def by(self) -> str:
         """How what the visitor decides is signed in the database."""
+        if self.who.id.startswith(_PROXY):
+            return f"{self.who.label} (signed in by the proxy)"
         return f"{self.who.label or self.who.role} (key {self.who.id})"
 
 
@@ -137,14 +135,35 @@ class Desk:
         return await run_sync(work, *arguments, limiter=self._threads)
 
     def visitor(self, request: Request) -> tuple[KeyRecord, str] | None:
-        """Return the key that this browser signed in with, if it still opens the board."""
+        """Return the key that this browser signed in with, if it still opens the board; or whom a proxy signed in.
+
+        Raises
+        ------
+        RefusedError
+            A proxy's header came from elsewhere, or names a person without a role.
+        """
+        proxy = self.settings.proxy
+        if proxy is not None and (signed_in := self._by_proxy(proxy, request)) is not None:
+            return signed_in
         session = request.cookies.get(COOKIE, "")
         name = read_session(self.house.secret, session, now=self.house.clock.now())
         if name is None:
             return None
         with self.house.store.read() as tx:
             key = tx.keys.get(name)
-        return (key, session) if key is not None and key.revoked_at is None and may(key.role, "see") else None
+        return (key, session) if key is not None and key.revoked_at is None and may(key.role, "enter") else None
+
+    def _by_proxy(self, proxy: TrustedProxy, request: Request) -> tuple[KeyRecord, str] | None:
+        try:
+            person = proxy.person(request)
+        except ForgedHeaderError:
+            raise RefusedError(403, "This request carries a sign-in that is not the proxy's.") from None
+        if person is None:
+            return None
+        if person.role is None:
+            raise RefusedError(403, f"You are signed in as {person.name}, who has no role on this board.")
+        name = f"{_PROXY}{person.name}"
+        return KeyRecord(name, person.role, person.name, self.house.clock.now()), name
 
     # How an answer is made.
 
@@ -160,7 +179,7 @@ class Desk:
                 raise RefusedError(429, "Too many requests; wait a minute.")
             if not may(key.role, right):
                 raise RefusedError(403, f"A key of the role {key.role} may not do this.")
-            values = {name: str(value) for name, value in request.path_params.items()}
+            values = {name: name_of(str(value)) for name, value in request.path_params.items()}
             target = path.format(**values)
             if request.method == "POST" and not is_form_mark(self.house.secret, session, target, form.get("mark", "")):
                 raise RefusedError(403, "This form is not one of ours, or its sign-in is over; open the page again.")
@@ -188,9 +207,10 @@ class Desk:
             return self._refusal(request, RefusedError(429, "Too many tries; wait a minute."))
         with self.house.store.read() as tx:
             key = tx.keys.find(form.get("key", "").strip())
-        if key is None or not may(key.role, "see"):
+        if key is None or not may(key.role, "enter"):
             problem = (
-                "This key does not open the board. Ask the owner for one with the role auditor, reviewer or owner."
+                "This key does not open the board. Ask the owner for one with the role expert, auditor, reviewer or "
+                "owner."
             )
             return self._drawn(request, Page("sign_in.html", {"problem": problem, "to": to}, 403), None)
         expires = self.house.clock.now() + timedelta(seconds=self.settings.session_s)
@@ -230,6 +250,7 @@ class Desk:
             "who": None if visit is None else visit.who,
             "campaign": "" if visit is None else visit.values.get("campaign", ""),
             "mark": mark,
+            "may": (lambda _right: False) if visit is None else visit.may,
         }
         return HTMLResponse(draw(page.template, **common | dict(page.values)), page.status, headers=HEADERS)
 

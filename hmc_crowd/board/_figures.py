@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from hmc_crowd._base.ids import digest
 from hmc_crowd._base.money import Money
 from hmc_crowd.board._gate import Figures
+from hmc_crowd.campaign._load import PoolLoad, pool_loads
 from hmc_crowd.campaign._status import Status, status
-from hmc_crowd.platform import SubmissionState
+from hmc_crowd.campaign._wages import PayCheck, fair_pay
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -44,6 +44,18 @@ class Live:
         As the store holds them.
     door : dict
         Items of the machine door by destination and whether they are open.
+    pools : list of PoolLoad
+        What waits for each pool.
+    missing : dict
+        Questions left without an answer, by kind and reason.
+    pay : PayCheck
+        What people earn, beside the floor.
+    cost_minor : float, optional
+        What an answer cost, by the rewards of what was handed in.
+    answer_s, at_work, last_hour : float, int, int
+        Median time of an answer; people with work under way; answers of the last hour.
+    uptime : float, optional
+        Share of the minutes of the last day in which a server was up.
     """
 
     status: Status
@@ -55,11 +67,20 @@ class Live:
     submissions: pd.DataFrame
     door: dict[tuple[str, bool], int]
     at: datetime
+    pools: list[PoolLoad]
+    missing: dict[tuple[str, str], int]
+    pay: PayCheck
+    cost_minor: float | None
+    answer_s: float | None
+    at_work: int
+    last_hour: int
+    uptime: float | None
 
     @property
     def mark(self) -> str:
         """Changes whenever a count does; age alone changes nothing."""
-        return digest(repr(self.status), len(self.gold), sorted(self.door.items()), _states(self.submissions))
+        pools = [(each.pool, each.open_places, each.members) for each in self.pools]
+        return digest(repr(self.status), len(self.gold), sorted(self.door.items()), _states(self.submissions), pools)
 
     @property
     def committed(self) -> str:
@@ -77,8 +98,9 @@ def read_live(context: Context) -> Live:
         submissions = tx.work.submissions(cid)
         known = tx.frames.read(cid, "gold", columns=["item", "aspect", "label"])
         door, first = tx.door.totals(cid), tx.door.queue(cid, limit=10_000)
-        pay = {hit.key: hit.pay_minor for hit in tx.work.hits(cid)}
+        pools, missing, uptime = pool_loads(context, tx), tx.work.missing_counts(cid), tx.uptime.share()
     gold = _gold_answers(answers, known)
+    pay = fair_pay(context)
     made = {} if plan is None else dict(plan.header["made_from"])
     planned = told.people + told.audited
     return Live(
@@ -94,13 +116,24 @@ def read_live(context: Context) -> Live:
             oldest_review_s=_oldest_review(submissions, now),
             oldest_queue_s=max(((now - row["at"]).total_seconds() for row in first), default=None),
             overdue=sum(row["due_at"] is not None and row["due_at"] < now for row in first),
-            hourly_minor=_hourly(submissions, pay),
+            hourly_minor=pay.hourly_minor,
             questions=len(told.questions),
+            floor_minor=pay.floor_minor,
+            pay_text=str(pay),
+            pool_load={each.pool: each.share for each in pools if each.share is not None},
         ),
         gold=gold,
         submissions=submissions,
         door=door,
         at=now,
+        pools=pools,
+        missing=missing,
+        pay=pay,
+        cost_minor=pay.earned_minor / len(answers) if pay.submissions and len(answers) else None,
+        answer_s=float(answers["seconds"].median()) if answers["seconds"].notna().any() else None,
+        at_work=int(submissions[submissions["state"] == "accepted"]["worker"].nunique()),
+        last_hour=int((answers["submitted"] > pd.Timestamp(now) - pd.Timedelta(hours=1)).sum()),
+        uptime=uptime,
     )
 
 
@@ -122,7 +155,9 @@ def gold_over_time(gold: pd.DataFrame) -> pd.DataFrame:
 def _gold_answers(answers: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
     if answers.empty or known.empty:
         return pd.DataFrame({"worker": [], "submitted": pd.to_datetime([], utc=True), "right": []})
-    some = answers[answers["is_gold"].astype(bool)].assign(aspect=lambda rows: rows["aspect"].astype(str))
+    # Who was shown the machine's label proves nothing on gold.
+    some = answers[answers["is_gold"].astype(bool) & (answers["mode"] == "blind")]
+    some = some.assign(aspect=some["aspect"].astype(str))
     truth = known.assign(aspect=known["aspect"].astype(str)).rename(columns={"label": "truth", "item": "task"})
     both = some.merge(truth, on=["task", "aspect"]).sort_values("submitted", kind="stable", ignore_index=True)
     right = (both["label"].astype(str) == both["truth"].astype(str)).astype(int)
@@ -142,15 +177,6 @@ def _share(spent: int, limit: Any) -> float | None:
 def _oldest_review(submissions: pd.DataFrame, now: datetime) -> float | None:
     waiting = submissions[submissions["state"] == "submitted"]["submitted_at"].dropna()
     return float((pd.Timestamp(now) - waiting.min()).total_seconds()) if len(waiting) else None
-
-
-def _hourly(submissions: pd.DataFrame, pay: dict[str, int]) -> float | None:
-    """Return what an hour earns by the median of the submissions' hourly pay; active time where it was measured."""
-    done = submissions[submissions["state"].map(lambda state: SubmissionState(state).has_work).astype(bool)]
-    seconds = done["active_s"].fillna(done["platform_elapsed_s"])
-    earned = done["hit_key"].map(pay).astype(float)
-    hourly = (earned / seconds.where(seconds > 0) * 3600).dropna()
-    return float(np.median(hourly)) if len(hourly) else None
 
 
 def _states(submissions: pd.DataFrame) -> list[tuple[str, int]]:

@@ -5,7 +5,7 @@ A gate that learns its thresholds, or knows drift, takes the place of `FixedGate
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from hmc_crowd.errors import InputError
@@ -28,11 +28,14 @@ class Alert:
         The rule that found it, a short name for programs.
     text : str
         What it saw, with the figures.
+    about : str
+        Of whom it speaks, where the rule may find several.
     """
 
     state: Literal["watch", "act"]
     what: str
     text: str
+    about: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,10 @@ class Figures:
         What people earn in an hour by the median time of their submissions, in minor units.
     questions : int
         What a person must decide.
+    floor_minor, pay_text : float, str
+        The campaign's own floor of an hour's pay, and how pay stands to it in a sentence.
+    pool_load : mapping of str to float
+        Expected time of what is open to each pool, of its capacity in the next day.
     """
 
     gold_accuracy: float | None
@@ -66,6 +73,9 @@ class Figures:
     overdue: int
     hourly_minor: float | None
     questions: int
+    floor_minor: float | None = None
+    pay_text: str = ""
+    pool_load: Mapping[str, float] = field(default_factory=dict)
 
 
 class Gate(Protocol):
@@ -91,7 +101,7 @@ class FixedGate:
     review_s : float, default 48 hours
         Longest that handed-in work may wait for its review.
     hourly_minor : float, optional
-        Least that people shall earn in an hour, in minor units; no floor where absent.
+        Least that people shall earn in an hour, in minor units; where absent, the floor that the campaign sets.
 
     Examples
     --------
@@ -125,7 +135,7 @@ class FixedGate:
         for worker, (right, n) in sorted(figures.workers.items()):
             if n >= self.at_least and right / n < self.gold_accuracy:
                 text = f"Worker {worker} has {right} of the last {n} gold answers right."
-                found.append(Alert("watch", "worker_accuracy", text))
+                found.append(Alert("watch", "worker_accuracy", text, worker))
         return found
 
     def _of_money(self, figures: Figures) -> list[Alert]:
@@ -133,6 +143,9 @@ class FixedGate:
         if figures.budget_share is not None and figures.budget_share >= self.budget_share:
             found.append(Alert("watch", "budget", f"{figures.budget_share:.0%} of the budget is reserved or spent."))
         earned, floor = figures.hourly_minor, self.hourly_minor
+        own = figures.floor_minor
+        if floor is None and earned is not None and own is not None and earned < own:
+            found.append(Alert("act", "fair_pay", f"{figures.pay_text[:1].upper()}{figures.pay_text[1:]}."))
         if earned is not None and floor is not None and earned < floor:
             text = f"People earn {earned:,.0f} minor units an hour by the median, less than the floor of {floor:,.0f}"
             found.append(Alert("act", "fair_pay", f"{text}: raise the pay, or top up by a bonus."))
@@ -144,6 +157,10 @@ class FixedGate:
             found.append(Alert("act", "questions", f"{figures.questions:,} questions wait for a person's decision."))
         if figures.overdue:
             found.append(Alert("act", "overdue", f"{figures.overdue:,} items of the queue are past their deadline."))
+        for pool, share in sorted(figures.pool_load.items()):
+            if share > 1:
+                text = f"Pool {pool} has {share:.0%} of the work that its shifts of the next 24 hours can take."
+                found.append(Alert("watch", "pool_load", text, pool))
         if figures.oldest_review_s is not None and figures.oldest_review_s > self.review_s:
             hours = figures.oldest_review_s / 3600
             found.append(Alert("act", "review", f"Work has been waiting for its review for {hours:,.0f} hours."))

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import hmac
+import secrets
+from collections.abc import Callable  # noqa: TC003  # because readers of the settings' types look it up
 from dataclasses import dataclass, field
+from operator import attrgetter
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from hmc_crowd.board._deliver import HookSettings
+from hmc_crowd.board._features import EntryGate, RuleEntry
 from hmc_crowd.board._gate import FixedGate, Gate
 from hmc_crowd.board._group import Group
+from hmc_crowd.board._proxy import TrustedProxy  # noqa: TC001  # because of the same
+from hmc_crowd.board._pulse import AlertLog
+from hmc_crowd.board._staff import ChoosesExpert, best_expert
 from hmc_crowd.campaign import Campaign
 from hmc_crowd.campaign._context import Context
 from hmc_crowd.campaign._pseudonyms import load_worker_key
@@ -17,7 +26,7 @@ from hmc_crowd.platform import Recruiter, find_platform
 if TYPE_CHECKING:
     from hmc_crowd._base.clock import Clock
     from hmc_crowd.campaign._policy import LivePolicy
-    from hmc_crowd.store import Store
+    from hmc_crowd.store import Store, Transaction, WorkQueue
 
 __all__ = ["BoardHouse", "BoardSettings"]
 
@@ -50,6 +59,16 @@ class BoardSettings:
         How often an open page's figures are looked at.
     gate : Gate, optional
         Names what to look at; fixed thresholds by default.
+    entry : EntryGate, optional
+        Says which items go to an expert at once; the source's rules by default.
+    choose : ChoosesExpert, optional
+        Gives such an item to one of the experts; by skills and load by default.
+    queue : callable, optional
+        ``queue(tx) -> WorkQueue``; the store's own line by default.
+    hooks : HookSettings, optional
+        How webhooks are delivered, and where to.
+    proxy : TrustedProxy, optional
+        Who signs people in instead of our keys; nobody by default.
     """
 
     is_secure: bool = True
@@ -63,6 +82,11 @@ class BoardSettings:
     most_watching: int = 50
     watch_every_s: float = 2.0
     gate: Gate = field(default_factory=FixedGate)
+    entry: EntryGate = field(default_factory=RuleEntry)
+    choose: ChoosesExpert = best_expert
+    queue: Callable[[Transaction], WorkQueue] = attrgetter("queue")
+    hooks: HookSettings = field(default_factory=HookSettings)
+    proxy: TrustedProxy | None = None
 
 
 class BoardHouse:
@@ -98,8 +122,19 @@ class BoardHouse:
         self.settings = settings or BoardSettings()
         self.policies: dict[int, LivePolicy] = {}
         self.group = Group(store)
+        self.alert_log = AlertLog()
+        self.name = f"board-{secrets.token_hex(6)}"
         self._contexts: dict[str, Context] = {}
+        self._kept: dict[Any, tuple[float, Any]] = {}
         self._worker_key = load_worker_key(store.url)
+
+    def kept(self, name: Any, most_s: float, read: Callable[[], Any]) -> Any:
+        """Return a figure that many requests need; read again when it is older than ``most_s`` seconds."""
+        at, value = self._kept.get(name, (float("-inf"), None))
+        if monotonic() - at > most_s:
+            value = read()
+            self._kept[name] = monotonic(), value
+        return value
 
     def names(self) -> list[str]:
         """Return the campaigns' names, oldest first."""
@@ -121,6 +156,19 @@ class BoardHouse:
             record = tx.campaigns.get(name)
         found = self._contexts[record.name] = Context(self.store, record.id, record.name, self._worker_key, self.clock)
         return found
+
+    def asked(self, name: str | None) -> Context:
+        """Return the campaign that a program names; which there are is the database's state, not the request's fault.
+
+        Raises
+        ------
+        StateError
+            There is no such campaign, or there are several and none was named.
+        """
+        try:
+            return self.context(name)
+        except InputError as error:
+            raise StateError(str(error)) from None
 
     def campaign(self, name: str) -> Campaign:
         """Return a campaign to act on; its database is the house's and stays open."""

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["Timings", "render_metrics"]
 
 _CALL_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+_SCORES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+_GOLD = (("gold_judged", "Gold answers.", False), ("gold_correct", "Right ones among them.", True))
 _WORK_S = (60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0, 7200.0)
 
 
@@ -52,7 +54,9 @@ def render_metrics(house: BoardHouse, timings: Timings) -> bytes:
     core = require("prometheus_client.core", extra="web", purpose="GET /metrics")
     read = [(name, read_live(house.context(name))) for name in house.names()]
     with house.store.read() as tx:
-        scores = {name: tx.workers.scores(tx.campaigns.get(name).id) for name, _ in read}
+        numbers = {name: tx.campaigns.get(name).id for name, _ in read}
+        scores = {name: tx.workers.scores(number)["score"].dropna() for name, number in numbers.items()}
+        messages = {name: tx.hooks.counts(number) for name, number in numbers.items()}
 
     class Figures:
         def collect(self) -> Iterator[Any]:
@@ -63,13 +67,26 @@ def render_metrics(house: BoardHouse, timings: Timings) -> bytes:
                     if number is not None:
                         family.add_metric([campaign], float(number))
                 yield family
-            quality = core.GaugeMetricFamily(
-                "hmc_crowd_worker_quality", "Score on gold, by pseudonym.", labels=["campaign", "worker"]
+            # Not by person: metrics travel further than the board, and a label for each person would never end.
+            quality = core.HistogramMetricFamily(
+                "hmc_crowd_worker_quality", "Scores of people on gold.", labels=["campaign"]
             )
-            for campaign, table in scores.items():
-                for worker, score in zip(table["worker"], table["score"], strict=True):
-                    quality.add_metric([campaign, str(worker)], float(score))
+            for campaign, each in scores.items():
+                so_far = [*(int((each <= edge).sum()) for edge in _SCORES), len(each)]
+                quality.add_metric([campaign], _buckets(_SCORES, so_far), float(each.sum()))
             yield quality
+            for name, help_text, right_ones in _GOLD:
+                family = core.CounterMetricFamily(f"hmc_crowd_{name}", help_text, labels=["campaign"])
+                for campaign, live in read:
+                    family.add_metric([campaign], float(live.gold["right"].sum() if right_ones else len(live.gold)))
+                yield family
+            told = core.GaugeMetricFamily(
+                "hmc_crowd_webhook_messages", "Messages to webhooks by state.", labels=["campaign", "state"]
+            )
+            for campaign, by_state in messages.items():
+                for state in ("waiting", "sent", "dead"):
+                    told.add_metric([campaign, state], float(by_state.get(state, 0)))
+            yield told
             work = core.HistogramMetricFamily(
                 "hmc_crowd_submission_seconds", "Platform time of submissions.", labels=["campaign"]
             )
@@ -81,9 +98,9 @@ def render_metrics(house: BoardHouse, timings: Timings) -> bytes:
             calls = core.HistogramMetricFamily(
                 "hmc_crowd_door_seconds", "Time to answer calls of the machine door.", labels=["call", "status"]
             )
-            for call, status, each, total in timings.rows():
-                so_far = [sum(each[: n + 1]) for n in range(len(each))]
-                calls.add_metric([call, str(status)], _buckets(_CALL_S, so_far), total)
+            for call, status, seen, total in timings.rows():
+                running = [sum(seen[: n + 1]) for n in range(len(seen))]
+                calls.add_metric([call, str(status)], _buckets(_CALL_S, running), total)
             yield calls
 
     return bytes(client.generate_latest(Figures()))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hmc_crowd._base.serving import Mount
-from hmc_crowd.errors import StoreError
+from hmc_crowd.board._deliver import Deliverer, HookSettings
+from hmc_crowd.board._proxy import proxy_from
 from hmc_crowd.store import open_store
 
 if TYPE_CHECKING:
@@ -16,27 +17,58 @@ __all__ = ["mount_board", "mount_door"]
 
 
 def mount_board(settings: ServeSettings) -> Mount | None:
-    """Serve the board; None where there is no campaigns' database yet."""
+    """Serve the board; None where no campaigns' database was named.
+
+    Raises
+    ------
+    StoreError
+        The database cannot be used.
+    InputError
+        A setting of the board cannot be read.
+    """
     from hmc_crowd.board import make_board_app
+    from hmc_crowd.board._pulse import Pulse
 
     house = _house(settings)
     if house is None:
         return None
-    return Mount("/board", make_board_app(house), shown=(("the board", "/board/"),), close=house.store.close)
+    pulse = Pulse(house.store).start()
+
+    def close() -> None:
+        pulse.stop()
+        house.store.close()
+
+    return Mount("/board", make_board_app(house), shown=(("the board", "/board/"),), close=close)
 
 
 def mount_door(settings: ServeSettings) -> Mount | None:
-    """Serve the machine door; None where there is no campaigns' database yet."""
+    """Serve the machine door, and tell webhooks; None where no campaigns' database was named.
+
+    Raises
+    ------
+    StoreError
+        The database cannot be used.
+    InputError
+        A setting of the board cannot be read.
+    """
     from hmc_crowd.board import make_door_app
 
     house = _house(settings)
     if house is None:
         return None
+    deliverer = Deliverer(house)
+    deliverer.start()
+
+    def close() -> None:
+        deliverer.close()
+        house.group.close()
+        house.store.close()
+
     return Mount(
         "/api",
         make_door_app(house),
         shown=(("the machine door", "/api/openapi.json"),),
-        close=house.store.close,
+        close=close,
         also=("/healthz", "/metrics"),
     )
 
@@ -46,14 +78,16 @@ def _house(settings: ServeSettings) -> BoardHouse | None:
 
     if settings.database is None:
         return None
-    try:
-        store = open_store(settings.database, clock=settings.clock)
-    except StoreError:
-        return None
+    inner = settings.environment.get("HMC_CROWD_BOARD_WEBHOOK_HOSTS", "").split(",")
+    limits = BoardSettings(
+        is_secure=not settings.is_local,
+        proxy=proxy_from(settings.environment),
+        hooks=HookSettings(inner_hosts=frozenset(each.strip() for each in inner if each.strip())),
+    )
     return BoardHouse(
-        store,
+        open_store(settings.database, clock=settings.clock),
         secret=settings.workplace.secret("board"),
         clock=settings.clock,
-        settings=BoardSettings(is_secure=not settings.is_local),
+        settings=limits,
         workplace=settings.workplace,
     )

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from hmc_crowd._base.money import parse_money
 from hmc_crowd.board._desk import Page
+from hmc_crowd.board._hooks import hooks_view
 from hmc_crowd.board._views import item_view, live_view, overview, submission_view, worker_view
 from hmc_crowd.campaign import Bonus
-from hmc_crowd.errors import HmcCrowdError, InputError
+from hmc_crowd.errors import HmcCrowdError, InputError, StateError
 from hmc_crowd.quality import RejectionProposal, RejectionSignal
 
 if TYPE_CHECKING:
@@ -17,7 +18,21 @@ if TYPE_CHECKING:
     from hmc_crowd.board._desk import Visit
     from hmc_crowd.campaign import Campaign
 
-__all__ = ["approve", "bonus", "campaign", "campaigns", "item", "part", "reject", "sign_out", "submission", "worker"]
+__all__ = [
+    "approve",
+    "bonus",
+    "campaign",
+    "campaigns",
+    "end_hook",
+    "item",
+    "part",
+    "reject",
+    "send_again",
+    "sign_out",
+    "submission",
+    "webhooks",
+    "worker",
+]
 
 _FIELDS = (
     "budget",
@@ -43,12 +58,16 @@ def campaigns(visit: Visit) -> Page:
 
 def campaign(visit: Visit) -> Page:
     """Show one campaign."""
-    return Page("overview.html", overview(visit.house.context(visit.values["campaign"]), visit.house.settings.gate))
+    house = visit.house
+    return Page(
+        "overview.html", overview(house.context(visit.values["campaign"]), house.settings.gate, house.alert_log)
+    )
 
 
 def part(visit: Visit) -> Page:
     """Show what changes on it, alone."""
-    return Page("live.html", live_view(visit.house.context(visit.values["campaign"]), visit.house.settings.gate))
+    house = visit.house
+    return Page("live.html", live_view(house.context(visit.values["campaign"]), house.settings.gate, house.alert_log))
 
 
 def item(visit: Visit) -> Page:
@@ -65,6 +84,36 @@ def worker(visit: Visit) -> Page:
 def submission(visit: Visit) -> Page:
     """Show one submission, with what may be done about it."""
     return _submission(visit, visit.query)
+
+
+def webhooks(visit: Visit) -> Page:
+    """Show who is told of what happens, and which messages are dead."""
+    return Page("webhooks.html", hooks_view(visit.house, visit.values["campaign"]) | {"said": "", "problem": ""})
+
+
+def send_again(visit: Visit) -> Page:
+    """Let a dead message wait again."""
+    return _changed_hooks(visit, "send_again", "It is sent again within a minute.")
+
+
+def end_hook(visit: Visit) -> Page:
+    """End a webhook."""
+    return _changed_hooks(visit, "end", "The webhook is ended.")
+
+
+def _changed_hooks(visit: Visit, what: str, said: str) -> Page:
+    name, context = visit.form.get("id", ""), visit.house.context(visit.values["campaign"])
+    problem = ""
+    try:
+        with visit.house.store.begin() as tx:
+            if what == "end":
+                tx.hooks.end(name, campaign=context.campaign_id)
+            else:
+                tx.hooks.send_again(context.campaign_id, name)
+    except StateError as error:
+        problem, said = str(error), ""
+    shown = hooks_view(visit.house, context.name) | {"said": said, "problem": problem}
+    return Page("webhooks.html", shown, 422 if problem else 200)
 
 
 def sign_out(_visit: Visit) -> Page:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-__all__ = ["HEADERS", "STATIC", "draw", "static_file"]
+__all__ = ["HEADERS", "STATIC", "draw", "name_of", "slug", "static_file"]
 
 STATIC = {"board.css": "text/css", "board.js": "text/javascript", "report.css": "text/css"}
 HEADERS = {
@@ -25,6 +25,24 @@ HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "X-Robots-Tag": "noindex, nofollow",
 }
+
+
+def slug(name: str) -> str:
+    """Write a campaign's name so that it is one part of a path: the slash as ``~1``, as JSON pointers do (RFC 6901).
+
+    Examples
+    --------
+    >>> slug("tone/2026"), name_of("tone~12026"), name_of(slug("a~1/b")), slug("..")
+    ('tone~12026', 'tone/2026', 'a~1/b', '~2~2')
+    """
+    written = name.replace("~", "~0").replace("/", "~1")
+    # Browsers take such a part out of an address, however it is written.
+    return written.replace(".", "~2") if set(written) == {"."} else written
+
+
+def name_of(part: str) -> str:
+    """Read a campaign's name back from its part of a path."""
+    return part.replace("~2", ".").replace("~1", "/").replace("~0", "~")
 
 
 @lru_cache(maxsize=8)
@@ -45,6 +63,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["part"] = lambda value: quote(str(value), safe="")
+    environment.filters["slug"] = lambda name: quote(slug(str(name)), safe="")
     # Only the charts' own SVG passes unescaped: `hmc_crowd.report` escapes each text that it draws.
     environment.filters["drawing"] = Markup
     return environment

@@ -5,11 +5,13 @@ from __future__ import annotations
 __all__ = ["may"]
 
 _RIGHTS = {
-    "worker": frozenset({"queue", "answer"}),
-    "expert": frozenset({"queue", "answer"}),
-    "auditor": frozenset({"see", "metrics"}),
-    "reviewer": frozenset({"see", "metrics", "review"}),
-    "owner": frozenset({"see", "metrics", "review", "pay", "allocate", "queue", "answer", "answer_for_others"}),
+    "worker": frozenset({"queue", "claim", "answer"}),
+    "expert": frozenset({"queue", "claim", "answer", "enter", "adjudicate"}),
+    "auditor": frozenset({"enter", "see", "metrics", "adjudicate"}),
+    "reviewer": frozenset({"enter", "see", "metrics", "review"}),
+    "owner": frozenset(
+        {"enter", "see", "metrics", "review", "pay", "allocate", "queue", "answer", "answer_for_others", "hooks"},
+    ),
 }
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 
 from hmc_crowd._base.money import Money
 from hmc_crowd.board._figures import gold_over_time, read_live
+from hmc_crowd.board._running import missing_note, pool_table, running_tiles
 from hmc_crowd.campaign._explain import explain
 from hmc_crowd.campaign._report import report_data
 from hmc_crowd.errors import InputError, StateError
@@ -17,6 +18,7 @@ from hmc_crowd.report._curve import curve_chart
 if TYPE_CHECKING:
     from hmc_crowd.board._figures import Live
     from hmc_crowd.board._gate import Gate
+    from hmc_crowd.board._pulse import AlertLog
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.report import Chart
 
@@ -25,17 +27,28 @@ __all__ = ["item_view", "live_view", "overview", "submission_view", "worker_view
 _SHOWN_SUBMISSIONS = 200
 
 
-def live_view(context: Context, gate: Gate) -> dict[str, Any]:
-    """Return what changes while people work: tiles, alerts, queues."""
+def live_view(context: Context, gate: Gate, log: AlertLog) -> dict[str, Any]:
+    """Return what changes while people work: tiles, alerts, queues, the load of pools."""
     live = read_live(context)
-    return {"live": live, "tiles": _tiles(live), "alerts": gate.judge(live.figures), "queues": _queues(live)}
+    alerts = gate.judge(live.figures)
+    last = log.note(context.name, alerts, live.at)
+    tiles = [*_tiles(live), *running_tiles(live, alerts=len(alerts), last=last)]
+    pools = None if not live.pools else pool_table(live)
+    return {
+        "live": live,
+        "tiles": tiles,
+        "alerts": alerts,
+        "queues": _queues(live),
+        "asked": _asked(live),
+        "pools": pools,
+    }
 
 
-def overview(context: Context, gate: Gate) -> dict[str, Any]:
+def overview(context: Context, gate: Gate, log: AlertLog) -> dict[str, Any]:
     """Return the campaign's page: what changes, and what the newest plan promised."""
-    shown = live_view(context, gate)
+    shown = live_view(context, gate, log)
     live: Live = shown["live"]
-    drifting = {alert.text.split()[1] for alert in shown["alerts"] if alert.what == "worker_accuracy"}
+    drifting = {alert.about for alert in shown["alerts"] if alert.what == "worker_accuracy"}
     charts: list[Chart] = []
     table = None
     try:
@@ -65,7 +78,7 @@ def item_view(context: Context, item: str, aspect: str | None) -> dict[str, Any]
     """
     name = aspect or context.aspects()[0].name
     told = explain(context, item, aspect=name)
-    columns = ["worker", "label", "submitted", "seconds", "excluded", "submission_id", "platform"]
+    columns = ["worker", "label", "mode", "submitted", "seconds", "excluded", "submission_id", "platform"]
     answers = Table(key="answers", title="Answers", frame=_readable(told.answers[columns]))
     return {"told": told, "answers": answers, "aspects": [each.name for each in context.aspects()]}
 
@@ -172,7 +185,7 @@ def _tiles(live: Live) -> list[tuple[str, str, str]]:
         ("People's minutes", f"{minutes:,.0f}", f"limit {limit_s / 60:,.0f}" if limit_s else planned),
         ("Money", live.committed, _money_note(live)),
         ("Right on gold", _percent(accuracy), f"of the last {live.figures.gold_n:,} gold answers"),
-        ("Earned an hour", _earned(rate, told.currency), "median of submissions"),
+        ("Earned an hour", _earned(rate, told.currency), _floor(live)),
         ("Agreement at least", _percent(told.agreement_at_least), _certified(told.agreement_at_least)),
         ("Next step", told.next_step, f"round {told.round}"),
     ]
@@ -180,6 +193,11 @@ def _tiles(live: Live) -> list[tuple[str, str, str]]:
 
 def _earned(rate: float | None, currency: str) -> str:
     return "not known" if rate is None else str(Money(round(rate), currency))
+
+
+def _floor(live: Live) -> str:
+    floor = live.pay.floor_minor
+    return "median of submissions" + ("" if floor is None else f"; the floor is {Money(floor, live.pay.currency)}")
 
 
 def _certified(bound: float | None) -> str:
@@ -206,9 +224,22 @@ def _queues(live: Live) -> list[tuple[str, str, str]]:
             f"{waits.questions:,}",
             "see hmc-crowd status" if waits.questions else "",
         ),
+        ("Questions without an answer", f"{told.skipped + told.flagged:,}", missing_note(live.missing)),
         ("Machine door, people and audit", f"{sum(doors.values()):,}", _age(waits.oldest_queue_s)),
         ("Machine door, past the deadline", f"{waits.overdue:,}", ""),
     ]
+
+
+def _asked(live: Live) -> list[str]:
+    """Say what is not as plain as blind answers under one guideline: the two arms, and answers that are stale."""
+    told = live.status
+    said = [str(each) for each in told.arms]
+    if told.stale:
+        said.append(
+            f"{told.stale:,} answers were given under an earlier guideline: they are kept, do not count, and the next "
+            "plan asks again"
+        )
+    return said
 
 
 def _age(seconds: float | None) -> str:

@@ -7,7 +7,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd.board._figures import read_live
-from hmc_crowd.board._render import HEADERS
+from hmc_crowd.board._refused import RefusedError
+from hmc_crowd.board._render import HEADERS, name_of
+from hmc_crowd.board._roles import may
 from hmc_crowd.errors import HmcCrowdError
 
 if TYPE_CHECKING:
@@ -37,11 +39,16 @@ class Watch:
         """Tell a signed-in browser whenever the figures of a campaign have another mark."""
         from starlette.responses import Response, StreamingResponse
 
-        if await self._desk.in_thread(self._desk.visitor, request) is None:
+        try:
+            found = await self._desk.in_thread(self._desk.visitor, request)
+        except RefusedError:
+            found = None
+        # Experts come in as well, and see nothing of the others' work.
+        if found is None or not may(found[0].role, "see"):
             return Response(status_code=403, headers=HEADERS)
         if self._watching >= self._settings.most_watching:
             return Response(status_code=503, headers=HEADERS)
-        name = str(request.path_params["campaign"])
+        name = name_of(str(request.path_params["campaign"]))
         try:
             context = await self._desk.in_thread(self._house.context, name)
         except HmcCrowdError:

@@ -1,15 +1,17 @@
 """The loop: the only place that joins the store, a platform and the pure parts."""
 
+from hmc_crowd.campaign._adjudicate import Adjudicated, Case
 from hmc_crowd.campaign._aggregate import Aggregated
 from hmc_crowd.campaign._asked import Question
+from hmc_crowd.campaign._aspects import Aspect, read_aspects
 from hmc_crowd.campaign._campaign import Campaign
 from hmc_crowd.campaign._collect import Collected
 from hmc_crowd.campaign._confidence import Calibrated
-from hmc_crowd.campaign._context import Aspect
 from hmc_crowd.campaign._cost_sheet import CostSheet
 from hmc_crowd.campaign._effort import EffortEstimate
 from hmc_crowd.campaign._explain import Explanation
 from hmc_crowd.campaign._extend import Extended
+from hmc_crowd.campaign._guideline import GuidelineChanged
 from hmc_crowd.campaign._labels import CampaignCertificate, GoldCheck
 from hmc_crowd.campaign._learn import Learned
 from hmc_crowd.campaign._pay import Bonus, Paid
@@ -24,6 +26,7 @@ from hmc_crowd.campaign.quote import FEES, Coverage, Quote, quote
 
 __all__ = [
     "FEES",
+    "Adjudicated",
     "Aggregated",
     "Approved",
     "Aspect",
@@ -32,6 +35,7 @@ __all__ = [
     "Campaign",
     "CampaignCertificate",
     "CampaignPlan",
+    "Case",
     "Collected",
     "CostSheet",
     "Coverage",
@@ -39,6 +43,7 @@ __all__ = [
     "Explanation",
     "Extended",
     "GoldCheck",
+    "GuidelineChanged",
     "Learned",
     "Paid",
     "Question",
@@ -49,4 +54,5 @@ __all__ = [
     "Status",
     "Stopped",
     "quote",
+    "read_aspects",
 ]

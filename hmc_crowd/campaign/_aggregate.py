@@ -13,7 +13,11 @@ import pandas as pd
 
 from hmc_crowd.aggregation import AnswerStream, WorkerHistory, aggregator, method_name
 from hmc_crowd.aggregation import aggregate as aggregate_answers
+from hmc_crowd.campaign._aggregate_kinds import aggregate_numbers, aggregate_sets
 from hmc_crowd.campaign._data import known_labels
+from hmc_crowd.campaign._guideline import Versions
+from hmc_crowd.campaign._label_rows import label_rows, with_posterior, withdraw_unsupported
+from hmc_crowd.campaign._suggested import with_machine
 from hmc_crowd.errors import InputError, StateError
 from hmc_crowd.store import AggregationRecord
 
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["AggregateRequest", "Aggregated", "aggregate", "require_plain_update", "update_labels"]
 
 _STREAMED = "dawid_skene"
+_LABELLED = ("nominal", "pair")
 _STRATA = "route"
 _STRATUM = {"people": "routed", "audit": "audit"}
 _QUALITY = ["worker", "n_answers", "accuracy", "se", "low", "high"]
@@ -39,6 +44,8 @@ class AggregateRequest:
     history: str | None = None
     engine: Any = None
     client: Any = None
+    include_stale: bool = False
+    blind_only: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,23 +68,67 @@ def aggregate(context: Context, request: AggregateRequest, progress: Progress | 
     """Turn the answers so far into one label for each item and aspect that people answered."""
     name = _method(request)
     with context.store.begin() as tx:
-        answers = _answers(context, tx)
+        answers = _answers(context, tx, include_stale=request.include_stale, blind_only=request.blind_only)
         gold = tx.frames.read(context.campaign_id, "gold")
         round_ = tx.campaigns.get(context.name).round
-        results = {}
-        for aspect, rows in answers.groupby("aspect", observed=True):
-            known = gold.loc[gold["aspect"] == aspect, ["item", "label"]]
-            results[str(aspect)] = _aspect(context, tx, request, name, str(aspect), rows, known, progress)
-        labels = pd.concat(
-            [_label_rows(result.frame, aspect, gold) for aspect, result in results.items()], ignore_index=True
-        )
-        _withdraw_unsupported(context, tx, answers)
+        parts = [
+            _of_kind(context, tx, request, name, str(aspect), rows, gold, progress)
+            for aspect, rows in answers.groupby("aspect", observed=True)
+        ]
+        labels = pd.concat([part.labels for part in parts if part.labels is not None], ignore_index=True)
+        withdraw_unsupported(context, tx, answers)
         tx.labels.save(context.campaign_id, round_, labels)
         tied = int(labels["tied"].sum())
         context.log(tx, "aggregated", round=round_, labels=len(labels), tied=tied, method=name)
-    workers = pd.concat([result.workers.assign(aspect=name) for name, result in results.items()], ignore_index=True)
-    notes = tuple(note for result in results.values() for note in (*result.cautions, *result.assumptions))
+    workers = pd.concat([each for part in parts for each in part.workers], ignore_index=True)
+    notes = tuple(note for part in parts for note in part.notes)
     return Aggregated(labels, workers, name, len(answers), tied, notes)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What came of one aspect's answers; texts give no labels."""
+
+    labels: pd.DataFrame | None
+    workers: tuple[pd.DataFrame, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def _of_kind(
+    context: Context,
+    tx: Transaction,
+    request: AggregateRequest,
+    name: str,
+    aspect: str,
+    rows: pd.DataFrame,
+    gold: pd.DataFrame,
+    progress: Progress | None,
+) -> _Part:
+    """Aggregate one aspect in the way of its kind."""
+    record = next(each for each in tx.campaigns.aspects(context.campaign_id) if each.name == aspect)
+    known = gold.loc[gold["aspect"] == aspect, ["item", "label"]]
+    some = known if len(known) else None
+    levels = known_labels(context, tx, record)
+    if record.kind == "text":
+        return _Part(None, (), (f"the {len(rows):,} answers to {aspect!r} are texts: kept, and not aggregated",))
+    if record.kind in {"ordinal", "numeric"}:
+        frame, result = aggregate_numbers(rows, levels=levels if record.kind == "ordinal" else None, gold=some)
+        _keep(context, tx, "numeric", aspect, None, result)
+        results = [result]
+    elif record.kind == "multi_label":
+
+        def one(answers: pd.DataFrame, truth: pd.DataFrame | None) -> AggregateResult:
+            model = aggregator(name if name != "choose" else _STREAMED)
+            return aggregate_answers(answers, method=model, gold=truth, labels=["yes", "no"])
+
+        frame, results = aggregate_sets(rows, labels=levels, gold=some, one=one)
+    else:
+        result = _aspect(context, tx, request, name, aspect, rows, known, progress)
+        frame, results = with_posterior(result.frame), [result]
+    labels = label_rows(context, tx, frame, aspect, gold, rows)
+    labels, more = with_machine(context, tx, record, labels, rows, results[0].workers)
+    said = dict.fromkeys(note for each in results for note in (*each.cautions, *each.assumptions))
+    return _Part(labels, tuple(each.workers.assign(aspect=aspect) for each in results), (*said, *more))
 
 
 def _method(request: AggregateRequest) -> str:
@@ -92,12 +143,25 @@ def _method(request: AggregateRequest) -> str:
     return name
 
 
-def _answers(context: Context, tx: Transaction) -> pd.DataFrame:
+def _answers(
+    context: Context, tx: Transaction, *, include_stale: bool = False, blind_only: bool = False
+) -> pd.DataFrame:
     answers = tx.work.answers(context.campaign_id, include_excluded=False)
     # A worker's second answer to an item, in a later round, is no second opinion.
     answers = answers[answers["retest"] == 0].reset_index(drop=True)
-    if len(answers):
-        return answers
+    fresh = answers if include_stale else answers[~Versions(context, tx).stale(answers)]
+    kept = fresh[fresh["mode"] == "blind"] if blind_only else fresh
+    if len(kept):
+        return kept.reset_index(drop=True)
+    if len(answers) and fresh.empty:
+        raise StateError(
+            f"every answer of campaign {context.name!r} was given under an earlier guideline; plan and publish again, "
+            "or aggregate with include_stale=True"
+        )
+    if len(fresh):
+        raise StateError(
+            f"no answer of campaign {context.name!r} was given blind; leave blind_only out, or ask some people blind"
+        )
     if len(tx.work.answers(context.campaign_id)):
         raise StateError(
             f"every answer of campaign {context.name!r} is left out of aggregation; plan and publish again, or "
@@ -196,12 +260,18 @@ def update_labels(context: Context) -> Aggregated:
         stored = tx.labels.read(context.campaign_id)
         round_ = tx.campaigns.get(context.name).round
         parts, notes = [], []
+        kinds = {each.name: each.kind for each in tx.campaigns.aspects(context.campaign_id)}
         for aspect, rows in answers.groupby("aspect", observed=True):
+            if kinds[str(aspect)] not in _LABELLED:
+                notes.append(f"{aspect}: its labels stay as they are; aggregate() in full brings them up to date")
+                continue
             frame, note = _updated(context, tx, str(aspect), rows, stored)
-            parts.append(_label_rows(frame, str(aspect), gold))
+            parts.append(label_rows(context, tx, with_posterior(frame), str(aspect), gold, rows))
             notes.append(note)
+        if not parts:
+            raise StateError("no aspect has answers that an update can label; aggregate() in full")
         labels = pd.concat(parts, ignore_index=True)
-        _withdraw_unsupported(context, tx, answers)
+        withdraw_unsupported(context, tx, answers)
         if len(labels):
             tx.labels.save(context.campaign_id, round_, labels)
         tied = int(labels["tied"].sum())
@@ -233,26 +303,3 @@ def _updated(
         empty = pd.DataFrame({"task": [], "label": [], "confidence": [], "n_answers": [], "tied": []})
         return empty.rename(columns={"task": "item"}), note
     return stream.update(touched).rename(columns={"task": "item"}), note
-
-
-def _withdraw_unsupported(context: Context, tx: Transaction, answers: pd.DataFrame) -> None:
-    """Take back people's labels of items whose every answer was left out since: nobody who counts said so."""
-    stored = tx.labels.read(context.campaign_id)
-    stored = stored[stored["source"] == "crowd"]
-    supported = pd.MultiIndex.from_frame(answers[["task", "aspect"]].astype(str))
-    stored = stored[~pd.MultiIndex.from_frame(stored[["item", "aspect"]].astype(str)).isin(supported)]
-    for aspect, rows in stored.groupby("aspect", observed=True):
-        tx.labels.withdraw(context.campaign_id, rows["item"], aspect=str(aspect))
-
-
-def _label_rows(frame: pd.DataFrame, aspect: str, gold: pd.DataFrame) -> pd.DataFrame:
-    known = set(gold.loc[gold["aspect"] == aspect, "item"])
-    frame = frame[~frame["item"].isin(known)]
-    posterior_columns = [column for column in frame.columns if column.startswith("p_")]
-    names = [column[2:] for column in posterior_columns]
-    values = frame[posterior_columns].to_numpy()
-    rows = frame[["item", "label", "confidence", "n_answers", "tied"]].copy()
-    posterior = pd.Series(
-        [dict(zip(names, each, strict=True)) for each in values.tolist()], index=rows.index, dtype=object
-    )
-    return rows.assign(posterior=posterior, aspect=aspect, source="crowd", evidence="people_blind")

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 from hmc_crowd._base.clock import Clock, SystemClock
 from hmc_crowd._base.ids import natural_key
 from hmc_crowd.campaign import (
+    _adjudicate,
     _aggregate,
     _collect,
     _confidence,
     _data,
     _effort,
     _explain,
+    _guideline,
     _labels,
     _learn,
     _plan,
@@ -32,6 +34,7 @@ from hmc_crowd.campaign import (
 from hmc_crowd.campaign._context import Aspect, Context, Progress
 from hmc_crowd.campaign._decide import PlanRequest
 from hmc_crowd.campaign._outside import Outside
+from hmc_crowd.campaign._people import People
 from hmc_crowd.campaign._pseudonyms import load_worker_key
 from hmc_crowd.errors import InputError
 from hmc_crowd.io import write_frame
@@ -39,20 +42,23 @@ from hmc_crowd.store import AspectRecord, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from datetime import timedelta
+    from datetime import datetime, timedelta
     from pathlib import Path
     from types import TracebackType
 
+    import numpy as np
     from numpy.typing import ArrayLike
 
+    from hmc_crowd.campaign._publication import Publication
     from hmc_crowd.effort import DriftReport, EffortModel
     from hmc_crowd.platform import Platform, TaskPages
     from hmc_crowd.simulation import Crowd
+    from hmc_crowd.store import GuidelineRecord
 
 __all__ = ["Campaign"]
 
 
-class Campaign(Outside):
+class Campaign(Outside, People):
     """One evaluation: its items, what the machine thinks, what people answered, and what may be concluded.
 
     Make one with `Campaign.create` or `Campaign.open`; both are context managers that close the database.
@@ -89,6 +95,8 @@ class Campaign(Outside):
         aspects: Sequence[Aspect] = (),
         positive_labels: Sequence[str] = (),
         currency: str = "USD",
+        mode: str = "blind",
+        suggest_share: float | None = None,
         seed: int | None = None,
         clock: Clock | None = None,
     ) -> Campaign:
@@ -103,11 +111,18 @@ class Campaign(Outside):
         labels : sequence of str
             The answers people may give, for a campaign with one question; empty: taken from the first predictions.
         aspects : sequence of Aspect
-            The questions, when there are several; instead of ``labels``.
+            The questions, when there are several or they are not nominal; instead of ``labels``. The first one
+            routes and certifies; who sees an item is asked all of them.
         positive_labels : sequence of str
             Labels that take time (malevolent, toxic, wrong): the effort features count them.
         currency : str
             Of pay and budgets.
+        mode : {"blind", "suggest"}
+            Whether people see the machine's label before they answer. Labels that rest on suggested answers carry the
+            evidence ``people_suggested``, and never certify, calibrate or correct an estimate.
+        suggest_share : float, optional
+            In mode "suggest" the chance with which a worker sees the label of an item, 1 by default; below 1 both arms
+            exist, drawn at random for each worker and item, and `status` tells how much the suggestion moves people.
         seed : int, optional
             Of everything that is drawn; a random one is chosen and stored when absent.
         clock : Clock, optional
@@ -123,6 +138,12 @@ class Campaign(Outside):
         asked = tuple(aspects) or (Aspect(labels=tuple(str(label) for label in labels)),)
         if len({each.name for each in asked}) != len(asked):
             raise InputError(f"aspects repeat a name: {', '.join(each.name for each in asked)}; name each once")
+        if asked[0].kind == "text":
+            raise InputError(
+                f"aspect {asked[0].name!r} is answered by texts and comes first; the first aspect routes by the "
+                "machine's labels, so put one before it that has some"
+            )
+        share = _suggest_share(mode, suggest_share)
         clock = clock or SystemClock()
         store = open_store(str(database), create=True, clock=clock)
         drawn = secrets.randbits(32) if seed is None else int(seed)
@@ -133,6 +154,7 @@ class Campaign(Outside):
             "currency": currency,
             "labels": {},
             "positive_labels": [str(label) for label in positive_labels],
+            "suggest_share": share,
         }
         try:
             key = load_worker_key(store.url)
@@ -140,6 +162,7 @@ class Campaign(Outside):
                 record = tx.campaigns.create(name, settings, created_at=clock.now())
                 for each in asked:
                     tx.campaigns.add_aspect(record.id, AspectRecord(**each.__dict__))
+                    tx.guidelines.add(record.id, AspectRecord(**each.__dict__), at=clock.now())
                 context = Context(store, record.id, name, key, clock)
                 context.log(tx, "created", aspects=[each.name for each in asked])
         except BaseException:
@@ -292,6 +315,10 @@ class Campaign(Outside):
         redundancy: int = 3,
         pay_per_hour_minor: int | None = None,
         confidence: str = "calibrated",
+        due_at: datetime | None = None,
+        target_agreement: float | None = None,
+        level: float = 0.95,
+        assurance: float = 0.9,
     ) -> _plan.CampaignPlan:
         """Decide for every item whether people judge it, and draw the audit of the others.
 
@@ -316,11 +343,25 @@ class Campaign(Outside):
         confidence : {"calibrated", "raw"}
             Read the machine's confidences through the newest calibration (see `calibrate`; as they came where there is
             none), or always as they came.
+        due_at : datetime, optional
+            Deadline, aware: the plan says in a sentence where the work for people is more than the shifts of the pools
+            (`add_shift`) can do until then.
+        target_agreement : float, optional
+            Plan so that this share of labels is certified to agree with people, for the least human time:
+            ``trade_off``, ``max_human``, ``audit`` and ``effort`` are then chosen, whatever was given. Planned again
+            after a failed audit, the same promise tops the audit up once.
+        level, assurance : float, default 0.95 and 0.9
+            Confidence of that certificate, and how often it is to come out.
 
         Returns
         -------
         CampaignPlan
             Counts and the time it takes, counted both ways.
+
+        Raises
+        ------
+        InfeasibleError
+            The promise cannot be kept within the budgets; ``nearest`` is a plan that promises less.
         """
         request = PlanRequest(
             trade_off=trade_off,
@@ -332,8 +373,11 @@ class Campaign(Outside):
             redundancy=redundancy,
             pay_per_hour_minor=pay_per_hour_minor,
             confidence=confidence,
+            target_agreement=target_agreement,
+            level=level,
+            assurance=assurance,
         )
-        return _plan.make_plan(self._context, request)
+        return _plan.make_plan(self._context, request, due_at=due_at)
 
     def plan_differs(self, asked: dict[str, Any]) -> bool:
         """Say whether arguments of `plan` ask for something else than the newest plan was made with."""
@@ -354,6 +398,8 @@ class Campaign(Outside):
         title: str | None = None,
         description: str = "",
         content_warning: str = "",
+        pool: str | None = None,
+        skills: Sequence[str] = (),
         pages: TaskPages | None = None,
         dry_run: bool = True,
         progress: Progress | None = None,
@@ -369,7 +415,7 @@ class Campaign(Outside):
         redundancy : int, default 3
             How many people answer each item.
         pay_minor, pay_per_hour_minor : int, optional
-            What one submission earns, or one expected hour of work; give one of them.
+            What one submission earns, or one expected hour of work; give one of them, or a pool.
         budget_minor : int, optional
             Most to spend, fees included, over the whole campaign; needed unless ``dry_run``.
         target_minutes : float, default 12
@@ -379,7 +425,12 @@ class Campaign(Outside):
         title, description : str
             What workers read before they take a HIT; by default the campaign's name, and nothing.
         content_warning : str
-            Put before the description; needed where items are flagged as sensitive.
+            Put before the description; needed where items are flagged as sensitive. On our own pages it is also the
+            category of disturbing text that people may opt out of.
+        pool : str, optional
+            Only people of this pool get the HITs, and its price is what they earn (give no pay then).
+        skills : sequence of str
+            What people must be able to do; a language is written ``language:de``.
         pages : TaskPages, optional
             Who shows the work to people whom the platform only recruits (Prolific), for example the local workplace.
         dry_run : bool, default True
@@ -408,6 +459,8 @@ class Campaign(Outside):
             description=description,
             dry_run=dry_run,
             content_warning=content_warning,
+            pool=pool,
+            skills=tuple(skills),
         )
         return _publish.publish(self._context, _publish.connect(platform, self._context), request, pages, progress)
 
@@ -440,10 +493,15 @@ class Campaign(Outside):
         history: str | None = None,
         engine: Any = None,
         client: Any = None,
+        include_stale: bool = False,
+        blind_only: bool = False,
         update: bool = False,
         progress: Progress | None = None,
     ) -> _aggregate.Aggregated:
         """Turn several answers into one label for each item that people answered; gold takes part as what is known.
+
+        Ordinal and numeric aspects are aggregated by the numeric method whatever ``method`` says, multi-label ones
+        label by label, texts not at all.
 
         Parameters
         ----------
@@ -455,6 +513,10 @@ class Campaign(Outside):
             Another campaign in this database: what is known of its workers counts from the start.
         engine, client
             What computes Dawid-Skene, as in `hmc_crowd.aggregation.aggregate`.
+        include_stale : bool, default False
+            Let answers under an earlier guideline count as well.
+        blind_only : bool, default False
+            Let only answers count that were given without the machine's label in view: such labels may certify.
         update : bool, default False
             Label only the items with new answers, under the worker tables of the last Dawid-Skene aggregation, at
             once; a full aggregation, here or in another process, learns the tables anew.
@@ -465,16 +527,31 @@ class Campaign(Outside):
             There are no answers; with ``update``, no worker tables yet, or the labels have changed since.
         """
         if update:
-            _aggregate.require_plain_update(method=method, strata=strata, history=history, engine=engine)
+            odd = {"include_stale": include_stale or None, "blind_only": blind_only or None}
+            _aggregate.require_plain_update(method=method, strata=strata, history=history, engine=engine, **odd)
             return _aggregate.update_labels(self._context)
         return _aggregate.aggregate(
             self._context,
-            _aggregate.AggregateRequest(method=method, strata=strata, history=history, engine=engine, client=client),
+            _aggregate.AggregateRequest(
+                method=method,
+                strata=strata,
+                history=history,
+                engine=engine,
+                client=client,
+                include_stale=include_stale,
+                blind_only=blind_only,
+            ),
             progress,
         )
 
-    def certify(self, *, level: float = 0.95) -> _labels.CampaignCertificate:
-        """Bound from the audit how many of the batch's labels agree with our people: exact for this batch."""
+    def certify(self, *, level: float | None = None) -> _labels.CampaignCertificate:
+        """Bound from the audit how many of the batch's labels agree with our people: exact for this batch.
+
+        Parameters
+        ----------
+        level : float, optional
+            Confidence; by default .95, or what the plan's promise sets aside for this look at the audit.
+        """
         return _labels.certify(self._context, level=level)
 
     def learn(self, *, kind: str = "random_forest", per: str = "group") -> _learn.Learned:
@@ -563,6 +640,58 @@ class Campaign(Outside):
         """
         return _retention.retain(self._context, raw_ids_for=raw_ids_for, item_text_for=item_text_for, dry_run=dry_run)
 
+    def set_guideline(
+        self, text: str, *, aspect: str | None = None, version: str | None = None
+    ) -> _guideline.GuidelineChanged:
+        """Put another guideline in force: answers under the one before become stale.
+
+        They stay stored, `status` counts them, `aggregate` leaves them out, and the next plan asks the questions again.
+
+        Parameters
+        ----------
+        text : str
+            How to judge; a blank line begins a paragraph.
+        aspect : str, optional
+            Which question, when the campaign asks several.
+        version : str, optional
+            Its name; by default the next number.
+
+        Raises
+        ------
+        DuplicateError
+            There was a version of that name.
+        """
+        return _guideline.set_guideline(self._context, text, aspect=aspect, version=version)
+
+    def guidelines(self, aspect: str | None = None) -> list[GuidelineRecord]:
+        """Return every version of the guidelines, oldest first; of one aspect, or of all."""
+        with self._context.store.read() as tx:
+            return tx.guidelines.history(self._context.campaign_id, aspect)
+
+    def cases(self, expert: str, *, aspect: str | None = None) -> Any:
+        """Return what waits for an expert: ``item, tied, confidence, n_answers, is_begun``, the most doubtful first."""
+        return _adjudicate.cases(self._context, expert, aspect=aspect)
+
+    def case(self, item: str, expert: str, *, aspect: str | None = None) -> _adjudicate.Case:
+        """Return an item as this expert may see it now: what others said only after his own blind label."""
+        return _adjudicate.open_case(self._context, item, expert, aspect=aspect)
+
+    def judge(self, item: str, label: str, *, expert: str, aspect: str | None = None) -> _adjudicate.Case:
+        """Keep an expert's blind label, and reveal what the crowd and the machine said; his first label counts."""
+        return _adjudicate.judge(self._context, item, label, expert, aspect=aspect)
+
+    def decide(self, item: str, label: str, *, expert: str, aspect: str | None = None) -> _adjudicate.Adjudicated:
+        """Keep what an expert says after the reveal: it becomes the item's label.
+
+        Where it is the blind label, the evidence is ``expert_blind``, else ``expert_informed``; both are kept, and a
+        certificate counts the blind one.
+        """
+        return _adjudicate.decide(self._context, item, label, expert, aspect=aspect)
+
+    def confusion(self, *, aspect: str | None = None) -> Any:
+        """Count experts' blind labels (rows) against the crowd's (columns)."""
+        return _adjudicate.confusion(self._context, aspect=aspect)
+
     def status(self) -> _status.Status:
         """Say where the campaign stands and what comes next."""
         return _status.status(self._context)
@@ -584,6 +713,42 @@ class Campaign(Outside):
         from hmc_crowd.campaign._report import write_campaign_report
 
         return write_campaign_report(self._context, path, truth)
+
+    def export_publication(
+        self,
+        folder: str | Path,
+        *,
+        with_gold: bool = False,
+        with_text: bool = False,
+        license_url: str = "",
+        overwrite: bool = False,
+        rng: np.random.Generator | None = None,
+    ) -> Publication:
+        """Write what a paper and its readers need, and nobody's name: answers, labels, codebook, data card, methods.
+
+        Parameters
+        ----------
+        folder : str or Path
+            New or empty.
+        with_gold, with_text : bool, default False
+            Also answers to gold, which spoils it; also free text, which may name somebody.
+        license_url : str
+            For the data card.
+        overwrite : bool, default False
+        rng : numpy.random.Generator, optional
+            Numbers the workers; by default nobody can repeat it.
+        """
+        from hmc_crowd.campaign._publication import write_publication
+
+        return write_publication(
+            self._context,
+            folder,
+            with_gold=with_gold,
+            with_text=with_text,
+            license_url=license_url,
+            overwrite=overwrite,
+            rng=rng,
+        )
 
     def run(
         self,
@@ -624,3 +789,17 @@ class Campaign(Outside):
             pages=pages,
             progress=progress,
         )
+
+
+def _suggest_share(mode: str, share: float | None) -> float:
+    """Return with which chance people see the machine's label."""
+    if mode not in {"blind", "suggest"}:
+        raise InputError(f"mode is {mode!r}; give 'blind', or 'suggest' to show people the machine's label")
+    if mode == "blind":
+        if share:
+            raise InputError(f"suggest_share is {share} in mode 'blind', which shows nothing; give mode='suggest'")
+        return 0.0
+    drawn = 1.0 if share is None else share
+    if isinstance(drawn, bool) or not 0 < drawn <= 1:
+        raise InputError(f"suggest_share is {drawn!r}; give a share above 0 and up to 1")
+    return float(drawn)

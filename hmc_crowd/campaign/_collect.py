@@ -15,8 +15,12 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from hmc_crowd.campaign._arrivals import Matched, matched
+from hmc_crowd.campaign._aspects import canonical
 from hmc_crowd.campaign._data import known_labels
 from hmc_crowd.campaign._filled import close_filled
+from hmc_crowd.campaign._guideline import Versions
+from hmc_crowd.campaign._missing import put_missing, skips_of, tell_standing
+from hmc_crowd.campaign._pools import meet
 from hmc_crowd.campaign._pseudonyms import known_as
 from hmc_crowd.campaign._publish import require_published
 from hmc_crowd.campaign._sending import settle_tried
@@ -53,6 +57,8 @@ class Collected:
         Complete work that came too late to be paid by itself; see `Status.unpaid_late`.
     repeated : int
         Answers of workers who had answered the item in an earlier round: kept, and not counted again.
+    missing : int
+        Questions that somebody newly skipped or reported, each with its reason (`Campaign.missing_answers`).
     """
 
     submissions: int
@@ -62,6 +68,7 @@ class Collected:
     unmatched: int = 0
     late: int = 0
     repeated: int = 0
+    missing: int = 0
 
     def __str__(self) -> str:
         odd = [
@@ -69,6 +76,7 @@ class Collected:
             for count, what in (
                 (self.unusable, "answers unusable"),
                 (self.repeated, "answers repeated"),
+                (self.missing, "questions skipped or reported"),
                 (self.unmatched, "submissions without work here"),
                 (self.late, "submissions late and unpaid"),
             )
@@ -96,7 +104,10 @@ def collect(
     """Read everything the platform holds of the campaign's HITs and store what is new."""
     shown_by = pages_of(platform, pages)
     settle_tried(context, platform, pages)
-    return mirror(context, platform, shown_by, progress=progress)
+    found = mirror(context, platform, shown_by, progress=progress)
+    meet(context, platform)
+    tell_standing(context, platform)
+    return found
 
 
 def mirror(
@@ -133,11 +144,15 @@ def mirror(
         rows, others = matched(page, by_id, platform=platform.name, pages=pages)
         for each in others:
             unmatched[each.hit_id][each.submission_id] = each.state.value
-        answers = pages.answers([each.answers_id for each in rows if each.remote.state.has_work])
+        done = [each for each in rows if each.remote.state.has_work]
+        answers = pages.answers([each.answers_id for each in done])
+        skips = skips_of(pages, done)
         # Places are freed before the states are stored: what is stored is not looked at again after a crash.
         _free(platform, pages, [each.remote.submission_id for each in rows if each.is_over(rejection_frees=frees)])
         with context.store.begin() as tx:
             found = reader.put(tx, rows, answers, found)
+            left = put_missing(context, tx, platform.name, rows, skips)
+            found = replace(found, missing=found.missing + left)
         if progress is not None:
             progress("collecting", found.submissions, total)
     open_places = close_filled(context, platform, hits, unmatched)
@@ -170,8 +185,9 @@ class _Reader:
         self.incomplete = {hit for key, _, hit in rows if key not in self._seen}
         self.rejected = [key for key, state, _ in rows if state == SubmissionState.REJECTED]
         self.unreviewed = {hit for _, state, hit in rows if state == SubmissionState.SUBMITTED}
+        self._aspects = {each.name: each for each in tx.campaigns.aspects(context.campaign_id)}
         self._labels = {
-            each.name: set(known_labels(context, tx, each)) for each in tx.campaigns.aspects(context.campaign_id)
+            each.name: tuple(known_labels(context, tx, each)) for each in tx.campaigns.aspects(context.campaign_id)
         }
 
     def news(self, remote: Iterable[RemoteSubmission]) -> Iterator[RemoteSubmission]:
@@ -222,8 +238,8 @@ class _Reader:
             worker = names[each.remote.submission_id]
             asked = {(item.item, item.aspect) for item in each.hit.items}
             for answer in each.answers(answers):
-                known = self._labels.get(answer.aspect, set())
-                if (answer.item, answer.aspect) not in asked or (known and answer.label not in known):
+                label = self._canonical(answer) if (answer.item, answer.aspect) in asked else None
+                if label is None:
                     unusable += 1
                     continue
                 again = (worker, answer.item, answer.aspect) in before
@@ -235,16 +251,18 @@ class _Reader:
                         answer.item,
                         answer.aspect,
                         worker,
-                        answer.label,
+                        label,
                         answer.started_at,
                         answer.submitted_at,
                         int(again),
+                        answer.mode,
+                        answer.swapped,
+                        answer.suggestion or None,
                     )
                 )
         for number, some in by_round.items():
-            stored += tx.work.add_answers(
-                self._context.campaign_id, number, pd.DataFrame(some, columns=_COLUMNS).assign(mode="blind")
-            )
+            frame = pd.DataFrame(some, columns=_COLUMNS).astype({"swapped": "boolean"})
+            stored += tx.work.add_answers(self._context.campaign_id, number, frame)
         return stored, unusable, repeated
 
     def _before(self, tx: Transaction, rows: Sequence[Matched], names: Mapping[str, str]) -> set[tuple[str, str, str]]:
@@ -254,10 +272,27 @@ class _Reader:
             if number > 1:
                 workers = {names[each.remote.submission_id] for each in rows if each.hit.round == number}
                 found |= tx.work.answered_before(self._context.campaign_id, sorted(workers), number)
-        return found
+        return found - self._stale(tx) if found else found
+
+    def _stale(self, tx: Transaction) -> set[tuple[str, str, str]]:
+        """Return what workers answered under an earlier guideline only: asked again, it is another question."""
+        versions = Versions(self._context, tx)
+        if not versions.has_changed:
+            return set()
+        answers = tx.work.answers(self._context.campaign_id)
+        is_stale = versions.stale(answers)
+        keys = list(zip(answers["worker"], answers["task"], answers["aspect"].astype(str), strict=True))
+        fresh = {key for key, stale in zip(keys, is_stale, strict=True) if not stale}
+        return set(keys) - fresh
+
+    def _canonical(self, answer: RemoteAnswer) -> str | None:
+        """Return an answer's label as it is stored, or None where the aspect does not allow it."""
+        aspect = self._aspects.get(answer.aspect)
+        return None if aspect is None else canonical(aspect, self._labels[answer.aspect], answer.label)
 
 
 _COLUMNS = ["submission_id", "platform", "item", "aspect", "worker", "label", "started", "submitted", "retest"]
+_COLUMNS += ["mode", "swapped", "suggestion"]
 
 
 def _batched(source: Iterable[RemoteSubmission], size: int) -> Iterator[tuple[RemoteSubmission, ...]]:

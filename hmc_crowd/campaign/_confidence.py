@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hmc_crowd._base.evidence import refuse_seeing
 from hmc_crowd._base.ids import digest
 from hmc_crowd.confidence import Calibrator, calibration_error, load_confidence
 from hmc_crowd.errors import FrameError, InputError, StateError
@@ -141,6 +142,8 @@ def _from_table(labelled: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     import pandas as pd
 
     frame = labelled if isinstance(labelled, pd.DataFrame) else read_frame(labelled, kind=None).frame
+    if "evidence" in frame:
+        refuse_seeing(frame["evidence"], what="calibrate")
     missing = [name for name in ("confidence", "correct") if name not in frame]
     if missing:
         raise FrameError(

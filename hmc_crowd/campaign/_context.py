@@ -11,6 +11,7 @@ import numpy as np
 
 from hmc_crowd._base.clock import Clock, SystemClock
 from hmc_crowd._base.ids import digest
+from hmc_crowd.campaign._aspects import Aspect
 from hmc_crowd.errors import InputError, StateError
 
 if TYPE_CHECKING:
@@ -22,37 +23,6 @@ __all__ = ["Aspect", "Context", "Progress"]
 
 Progress = Callable[[str, int, int], None]
 """Told (what, done, total) while a step works; for a progress bar."""
-
-
-@dataclass(frozen=True)
-class Aspect:
-    """One question about an item.
-
-    Parameters
-    ----------
-    name : str
-        Short name, used in every table.
-    labels : tuple of str
-        The answers people may give. Empty: taken from the first predictions or gold.
-    kind : str
-        What sort of answer it is; only ``"nominal"`` is aggregated in this version.
-    guideline_version : str
-        Which text of the guideline people follow.
-    language : str
-        Language of the guideline, as a short code.
-    """
-
-    name: str = "label"
-    labels: tuple[str, ...] = ()
-    kind: str = "nominal"
-    guideline_version: str = "1"
-    language: str = "en"
-
-    def __post_init__(self) -> None:
-        if self.kind != "nominal":
-            raise InputError(f"kind is {self.kind!r}; this version judges nominal aspects, so give kind='nominal'")
-        if len(set(self.labels)) != len(self.labels):
-            raise InputError(f"labels of aspect {self.name!r} repeat: {', '.join(self.labels)}; name each once")
 
 
 @dataclass

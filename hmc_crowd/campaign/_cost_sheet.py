@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hmc_crowd._base.money import Money
+from hmc_crowd.campaign._wages import PoolLine, floor_notes, pool_lines, wages_minor
 from hmc_crowd.errors import BudgetError, InputError
 from hmc_crowd.platform import Account, Recruiter
 
@@ -34,6 +35,11 @@ class CostSheet:
         Calls for people: one for each HIT, or few where people are recruited for many HITs at once.
     per_worker : int or None
         Most submissions of one worker in an order, where people are recruited for many HITs at once.
+    pools : tuple of PoolLine
+        What each pool's part costs; hours are paid beside the rewards, and salaried people cost nothing more.
+    wages_minor : int
+        What the hours of all hourly pools of the campaign are expected to cost: counted against the budget with the
+        total, though the platform does not pay them.
     """
 
     account: Account
@@ -53,6 +59,8 @@ class CostSheet:
     committed_minor: int = 0
     orders: int = 0
     per_worker: int | None = None
+    pools: tuple[PoolLine, ...] = ()
+    wages_minor: int = 0
 
     def __str__(self) -> str:
         total, reward = Money(self.total_minor, self.currency), Money(self.reward_minor, self.currency)
@@ -63,7 +71,7 @@ class CostSheet:
             f"round {self.round}: {verb} {self.hits:,} HITs, {self.submissions:,} submissions{each}, "
             f"{self.answers:,} answers on {self.account.platform} ({self.account.endpoint}, {self.account.account}, "
             f"{self.account.mode}): {total}, of which rewards {reward}{before}; "
-            f"about {self.expected_human_s / 3600:.1f} hours of people"
+            f"about {self.expected_human_s / 3600:.1f} hours of people{''.join(f'; {each}' for each in self.pools)}"
         )
 
 
@@ -83,6 +91,7 @@ def cost_sheet(
     with context.store.read() as tx:
         budget = tx.budget.totals(context.campaign_id)
         written = {each.key for each in tx.work.intents(context.campaign_id)}
+        others = {each.key: each for each in tx.work.hits(context.campaign_id, with_items=False)}
     committed = budget.reserved_minor + budget.settled_minor
     committed -= sum(unit.total_minor for unit in units if unit.key in written)
     sheet = CostSheet(
@@ -102,15 +111,18 @@ def cost_sheet(
         committed_minor=max(0, committed),
         orders=len(units),
         per_worker=max((unit.per_worker for unit in units if unit.per_worker), default=None),
+        pools=pool_lines(records),
+        wages_minor=wages_minor({**others, **{each.key: each for each in records}}.values()),
     )
-    return replace(sheet, notes=(*notes, *_notes(platform, sheet)))
+    return replace(sheet, notes=(*notes, *_notes(platform, sheet), *floor_notes(context, records)))
 
 
 def _notes(platform: Platform, sheet: CostSheet) -> list[str]:
     """Say what the figures do not."""
     notes = []
-    if sheet.budget_minor is not None and sheet.total_minor + sheet.committed_minor > sheet.budget_minor:
-        over = Money(sheet.total_minor + sheet.committed_minor - sheet.budget_minor, sheet.currency)
+    needed = sheet.total_minor + sheet.committed_minor + sheet.wages_minor
+    if sheet.budget_minor is not None and needed > sheet.budget_minor:
+        over = Money(needed - sheet.budget_minor, sheet.currency)
         notes.append(f"this and what is committed already are {over} over the budget; it would be refused")
     balance = sheet.account.balance
     if balance is not None and balance.currency == sheet.currency and balance.minor < sheet.total_minor:
@@ -128,9 +140,11 @@ def require_budget(sheet: CostSheet) -> None:
     """Refuse what costs more than the budget leaves."""
     if sheet.budget_minor is None:
         raise InputError("budget_minor is missing; publishing spends money, so say how much it may spend at most")
-    needed = sheet.total_minor + sheet.committed_minor
+    needed = sheet.total_minor + sheet.committed_minor + sheet.wages_minor
     if needed > sheet.budget_minor:
         before = f" and {Money(sheet.committed_minor, sheet.currency)} are committed" if sheet.committed_minor else ""
+        if sheet.wages_minor:
+            before += f", with about {Money(sheet.wages_minor, sheet.currency)} for the hours of pools"
         raise BudgetError(
             f"publishing costs {Money(sheet.total_minor, sheet.currency)}{before}, more than the budget of "
             f"{Money(sheet.budget_minor, sheet.currency)}; nothing was sent: raise the budget, lower redundancy or "

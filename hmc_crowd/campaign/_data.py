@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hmc_crowd.errors import FrameError, StateError
+from hmc_crowd._base.checks import first_rows
+from hmc_crowd._base.evidence import refuse_seeing
+from hmc_crowd.campaign._aspects import CHOICES, canonical
+from hmc_crowd.errors import FrameError, InputError, StateError
 from hmc_crowd.io import Form, SourceKind, read_frame
 
 if TYPE_CHECKING:
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_gold", "add_items", "add_predictions", "known_labels", "like_the_items"]
 
-_ITEM_COLUMNS = ("item", "group", "position", "text", "audience", "sensitive")
+_ITEM_COLUMNS = ("item", "group", "position", "text", "audience", "sensitive", "response_a", "response_b")
 
 
 def add_items(context: Context, source: Any) -> int:
@@ -25,11 +28,28 @@ def add_items(context: Context, source: Any) -> int:
     frame = loaded.frame[[*kept, *loaded.features]].rename(columns={name: f"f_{name}" for name in loaded.features})
     form = str(loaded.kind_of_source.form)
     with context.begin() as tx:
+        _require_pairs(context, tx, frame)
         added = tx.frames.add_items(context.campaign_id, frame)
         record = tx.campaigns.get(context.name)
         tx.campaigns.save_settings(context.campaign_id, {**record.settings, "items_came_as": form})
         context.log(tx, "items added", items=added, source=form)
     return added
+
+
+def _require_pairs(context: Context, tx: Transaction, frame: pd.DataFrame) -> None:
+    """Refuse items without their two responses where pairs are compared."""
+    pairs = [each.name for each in tx.campaigns.aspects(context.campaign_id) if each.kind == "pair"]
+    if not pairs:
+        return
+    for name in ("response_a", "response_b"):
+        if name not in frame:
+            raise FrameError(
+                f"items lack the column {name}; aspect {pairs[0]!r} compares two responses to each text: give "
+                "response_a and response_b"
+            )
+        wrong = ~frame[name].map(lambda each: isinstance(each, str) and bool(each.strip())).to_numpy(dtype=bool)
+        if wrong.any():
+            raise FrameError(f"items: {name} is empty in {first_rows(wrong)}; fill it in or drop these rows")
 
 
 def like_the_items(context: Context, frame: pd.DataFrame) -> Any:
@@ -52,25 +72,50 @@ def _put_labels(context: Context, kind: str, source: Any, aspect: AspectRecord, 
     with context.begin() as tx:
         if tx.frames.count(context.campaign_id, "items") == 0:
             raise StateError(f"campaign {context.name!r} has no items yet; first add_items(), then the {kind}")
+        if aspect.kind == "text":
+            raise InputError(f"aspect {aspect.name!r} is answered by texts, which have no {kind}; name another aspect")
         known = known_labels(context, tx, aspect)
-        loaded = read_frame(source, kind=kind, labels=known or None)
+        loaded = read_frame(source, kind=kind, labels=(known or None) if aspect.kind in CHOICES else None)
+        if kind == "gold" and "evidence" in loaded.frame:
+            refuse_seeing(loaded.frame["evidence"], what="be gold, which checks people and calibrates the machine")
+        frame = loaded.frame.assign(label=_canonical(aspect, known, loaded.frame["label"], kind))
         if kind == "predictions" and "confidence" not in loaded.frame:
             raise FrameError(
                 f"{kind} has neither a column confidence nor columns p_<label>; the planner needs to know how sure the "
                 "machine is"
             )
         if kind == "predictions":
-            _note_changes(context, tx, aspect, loaded.frame)
-        if not known:
+            _note_changes(context, tx, aspect, frame)
+        if not known and aspect.kind in CHOICES:
             _learn_labels(context, tx, aspect, set(loaded.frame["label"].unique()) | set(loaded.classes))
-        count = tx.frames.put(context.campaign_id, kind, loaded.frame.assign(**columns), aspect=aspect.name)
+        count = tx.frames.put(context.campaign_id, kind, frame.assign(**columns), aspect=aspect.name)
         context.log(tx, f"{kind} added", aspect=aspect.name, items=count)
     return count
 
 
+def _canonical(aspect: AspectRecord, known: list[str], labels: pd.Series[Any], kind: str) -> pd.Series[Any]:
+    """Return labels as they are stored, or name those that the aspect does not allow."""
+    if aspect.kind in CHOICES:
+        return labels
+    read = labels.map(lambda each: canonical(aspect, known, str(each)))
+    wrong = read.isna().to_numpy()
+    if wrong.any():
+        allowed = {
+            "numeric": f"a number from {known[0]} to {known[1]}" if known else "a number",
+            "multi_label": f"a JSON list of {', '.join(known)}",
+        }[aspect.kind]
+        raise FrameError(
+            f"{kind}: label of the {aspect.kind} aspect {aspect.name!r} must be {allowed}: "
+            f"{first_rows(wrong, labels.to_numpy())}; correct these rows"
+        )
+    return read
+
+
 def _note_changes(context: Context, tx: Transaction, aspect: AspectRecord, frame: pd.DataFrame) -> None:
     """Count when the machine changes its mind: an audit of its earlier labels says nothing of the new ones."""
-    if tx.frames.count(context.campaign_id, "predictions", aspect=aspect.name) == 0:
+    # Only the first aspect's labels were audited.
+    is_first = aspect.name == tx.campaigns.aspects(context.campaign_id)[0].name
+    if not is_first or tx.frames.count(context.campaign_id, "predictions", aspect=aspect.name) == 0:
         return
     stored = tx.frames.read(context.campaign_id, "predictions", aspect=aspect.name, columns=["item", "label"])
     both = stored.merge(frame[["item", "label"]], on="item", suffixes=("", "_new"))

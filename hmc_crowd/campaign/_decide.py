@@ -41,6 +41,9 @@ class PlanRequest:
     redundancy: int
     pay_per_hour_minor: int | None
     confidence: str = "calibrated"
+    target_agreement: float | None = None
+    level: float = 0.95
+    assurance: float = 0.9
 
 
 @dataclass(frozen=True)

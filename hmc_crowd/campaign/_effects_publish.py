@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from hmc_crowd.campaign._effect import Effect, Outcome
 from hmc_crowd.campaign._pages import Pages
@@ -82,14 +82,15 @@ def _opened(platform: Platform, keys: Iterable[str], hit_id: str) -> Any:
 
 
 class Publishing(Effect):
-    """One HIT on a platform that shows it itself."""
+    """One HIT on a platform that shows it itself, or in a frame that our own pages fill."""
 
     operation = "publish"
     verb = "publishing"
 
-    def __init__(self, context: Context, platform: Platform, book: HitBook) -> None:
+    def __init__(self, context: Context, platform: Platform, pages: TaskPages | None, book: HitBook) -> None:
         self._context = context
         self._platform = platform
+        self._pages = pages
         self._book = book
 
     def settle(self, intent: IntentRecord) -> Outcome | None:
@@ -100,6 +101,10 @@ class Publishing(Effect):
     def call(self, intent: IntentRecord) -> Outcome:
         """Publish; a key that was sent before says when, because request tokens age."""
         hit = self._book.hit(intent.key)
+        shown_by, itself = self._pages, cast("object", self._platform)
+        if isinstance(shown_by, RoutedPages) and shown_by is not itself:
+            # Nobody may open the frame before his work is there; an order of its own keeps it from other people.
+            shown_by.open_order(hit.key, [hit])
         if intent.sent_at is None:
             return self._done(intent, self._platform.publish(hit))
         return self._done(intent, self._platform.publish(hit, first_sent_at=intent.sent_at))

@@ -127,8 +127,13 @@ def _remember(context: Context, tx: Transaction, *, given: bool) -> None:
 
 def readable_items(context: Context, tx: Transaction) -> tuple[pd.DataFrame, int]:
     """Return the items of groups that have all their texts, and how many groups have lost some."""
-    columns = ["item", "group", "text", "features", "erased_at"]
+    columns = ["item", "group", "text", "features", "erased_at", "response_a", "response_b"]
     items = tx.frames.read(context.campaign_id, "items", columns=columns)
+    # Of a pair both responses are read as well.
+    for name in ("response_a", "response_b"):
+        responses = items.pop(name)
+        if responses.notna().any():
+            items["text"] = items["text"] + (" " + responses).fillna("")
     erased = items.loc[items["erased_at"].notna(), "group"].unique()
     if len(erased):
         items = items[~items["group"].isin(erased)].reset_index(drop=True)

@@ -136,17 +136,19 @@ def _explanation(
         label_confidence=label.get("confidence"),
         evidence=label.get("evidence"),
         tied=bool(label.get("tied", False)),
-        why_final=_why_final(label, answers),
+        why_final=_why_final(label, answers, is_gold=is_gold),
         plan_hash=plan.content_hash if plan is not None else None,
     )
 
 
-def _why_final(label: dict[str, Any], answers: pd.DataFrame) -> str:
+def _why_final(label: dict[str, Any], answers: pd.DataFrame, *, is_gold: bool) -> str:
     if not label:
         return "there is no label yet"
     if label["source"] == "machine":
         return "the machine keeps it" if answers.empty else "people's answers are not aggregated yet"
     if label["source"] == "expert":
-        return "it is gold"
+        return "it is gold" if is_gold else f"an expert decided ({str(label['evidence']).replace('_', ', ')})"
+    if label["confidence"] != label["confidence"]:
+        return f"{int(label['n_answers'])} people answered; a number has an interval, no probability"
     state = "tied, one more answer is asked in the next round" if label["tied"] else "final"
     return f"{int(label['n_answers'])} people answered, probability {label['confidence']:.3f}; {state}"

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from hmc_crowd._base.evidence import refuse_seeing
+from hmc_crowd.campaign._adjudicate import adjudicated
+from hmc_crowd.campaign._aspects import CHOICES
 from hmc_crowd.campaign._confidence import calibrated
+from hmc_crowd.campaign._guideline import Versions
 from hmc_crowd.campaign._units import machine_version
 from hmc_crowd.errors import InputError, StateError
 from hmc_crowd.quality import gold_scores, screen_workers
-from hmc_crowd.routing import certify_batch
+from hmc_crowd.routing import agreement_at_most, certify_batch
 
 if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
@@ -20,9 +24,6 @@ if TYPE_CHECKING:
     from hmc_crowd.store import PlanRecord, Transaction
 
 __all__ = ["CampaignCertificate", "GoldCheck", "certify", "check_gold", "final_labels"]
-
-# What may certify: people who saw neither the machine's label nor one another's.
-BLIND = ("people_blind", "expert_blind")
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,16 @@ def check_gold(context: Context, *, minimum: float, at_least: int, level: float)
         if gold.empty:
             raise StateError(f"campaign {context.name!r} has no gold; first add_gold(), or go on with aggregate()")
         answers = tx.work.answers(context.campaign_id)
-        known = gold[["item", "aspect", "label"]].rename(columns={"item": "task"})
-        on_gold = answers.merge(known, on=["task", "aspect"], suffixes=("", "_gold"))
+        # A value that is near enough has no right or wrong, and who was told the answer proves nothing.
+        exact = [each.name for each in tx.campaigns.aspects(context.campaign_id) if each.kind != "numeric"]
+        known = gold.loc[gold["aspect"].isin(exact), ["item", "aspect", "label"]].rename(columns={"item": "task"})
+        counted = answers[(answers["mode"] == "blind") & ~Versions(context, tx).stale(answers)]
+        if counted.empty and len(answers):
+            raise StateError(
+                f"no answer of campaign {context.name!r} was given blind under the guideline in force; who was shown "
+                "the machine's label proves nothing on gold"
+            )
+        on_gold = counted.merge(known, on=["task", "aspect"], suffixes=("", "_gold"))
         # One table for all aspects: a worker's score is over every gold question met.
         on_gold = on_gold.assign(task=on_gold["task"] + "\x1f" + on_gold["aspect"].astype(str))
         keys = known.assign(item=known["task"] + "\x1f" + known["aspect"].astype(str))[["item", "label"]]
@@ -123,6 +132,20 @@ class CampaignCertificate:
     method: str
     assumptions: tuple[str, ...]
     round: int
+    agreement_at_most: float = 1.0
+    target: float | None = None
+
+    def verdict(self, target: float | None = None) -> str:
+        """Say whether a target (the plan's own by default) "held", "failed", or is "inconclusive".
+
+        It failed where so many audited labels were wrong that, at the same confidence, agreement lies below it.
+        """
+        wanted = self.target if target is None else target
+        if wanted is None:
+            raise InputError("target is missing, and the plan promises none; give the agreement to be judged")
+        if self.agreement_at_least >= wanted:
+            return "held"
+        return "failed" if self.agreement_at_most < wanted else "inconclusive"
 
     def __str__(self) -> str:
         return (
@@ -132,9 +155,11 @@ class CampaignCertificate:
         )
 
 
-def certify(context: Context, *, level: float) -> CampaignCertificate:
+def certify(context: Context, *, level: float | None) -> CampaignCertificate:
     """Bound the share of the batch's labels that agree with people, from the audit of what the machine kept."""
     plan = context.latest_plan()
+    promise = plan.header.get("promise") or {}
+    level = promise.get("look_level", 0.95) if level is None else level
     with context.store.begin() as tx:
         _require_same_machine(context, tx, plan)
         counts = _audit_counts(context, tx, plan.id)
@@ -150,7 +175,7 @@ def certify(context: Context, *, level: float) -> CampaignCertificate:
             unanswered=counts["audit_pending"],
             level=level,
         )
-        result = _with_pending(bound, counts, plan.round)
+        result = replace(_with_pending(bound, counts, plan.round), target=promise.get("target"))
         tx.labels.save_certificate(context.campaign_id, plan.round, _as_dict(result))
         context.log(tx, "certified", round=plan.round, agreement_at_least=result.agreement_at_least, level=level)
     return result
@@ -170,15 +195,7 @@ def _audit_counts(context: Context, tx: Transaction, plan_id: int) -> dict[str, 
     """Compare people's labels with the machine's on the audited units; refuse labels that are not blind."""
     units = tx.plans.read(plan_id, people_only=True, columns=["item", "aspect", "destination"])
     units["aspect"] = units["aspect"].astype(str)
-    labels = tx.labels.read(context.campaign_id)
-    if labels.empty:
-        raise StateError("there are no people's labels yet; first aggregate()")
-    seeing = labels[~labels["evidence"].isin(BLIND)]
-    if len(seeing):
-        raise InputError(
-            f"the label of item {seeing['item'].iloc[0]!r} has the evidence {seeing['evidence'].iloc[0]!r}; only blind "
-            "judgements may certify"
-        )
+    labels = _certifying(context, tx, units["item"].tolist())
     machine = tx.frames.read(context.campaign_id, "predictions", items=units["item"].tolist())
     machine = machine[["item", "aspect", "label"]].rename(columns={"label": "machine"})
     joined = units.merge(labels[["item", "aspect", "label"]], on=["item", "aspect"], how="left")
@@ -193,6 +210,37 @@ def _audit_counts(context: Context, tx: Transaction, plan_id: int) -> dict[str, 
         "audit_pending": int((audit & ~answered).sum()),
         "wrong": int((audit & answered & ~agrees).sum()),
     }
+
+
+def _certifying(context: Context, tx: Transaction, items: list[str]) -> pd.DataFrame:
+    """Return people's labels of the first aspect that may certify; refuse those that saw the machine's.
+
+    Where an expert changed his mind after the reveal, his blind label counts. Labels that rest on an earlier guideline
+    alone are none.
+    """
+    first = tx.campaigns.aspects(context.campaign_id)[0]
+    if first.kind not in {*CHOICES, "multi_label"}:
+        raise InputError(f"aspect {first.name!r} is {first.kind}: there is no right or wrong label to certify")
+    labels = tx.labels.read(context.campaign_id, aspect=first.name)
+    if labels.empty:
+        raise StateError("there are no people's labels yet; first aggregate()")
+    answers = tx.work.answers(context.campaign_id, aspect=first.name, include_excluded=False)
+    answers = answers[~Versions(context, tx).stale(answers)]
+    decided = adjudicated(context, tx, first.name).set_index("item")["blind_label"] if first.kind in CHOICES else None
+    labels = labels[labels["item"].isin(items)]
+    if decided is not None and len(decided):
+        blind = labels["item"].map(decided)
+        labels = labels.assign(
+            label=blind.fillna(labels["label"]), evidence=labels["evidence"].where(blind.isna(), "expert_blind")
+        )
+        labels = labels[labels["item"].isin(set(answers["task"]) | set(decided.index))]
+    else:
+        labels = labels[labels["item"].isin(set(answers["task"]))]
+    try:
+        refuse_seeing(labels["evidence"], what="certify")
+    except InputError as error:
+        raise InputError(f"{error}; aggregate(blind_only=True) labels by the blind answers alone") from None
+    return labels
 
 
 def _with_pending(bound: Certificate, counts: dict[str, int], round_: int) -> CampaignCertificate:
@@ -215,6 +263,9 @@ def _with_pending(bound: Certificate, counts: dict[str, int], round_: int) -> Ca
         method=bound.method,
         assumptions=tuple(bound.assumptions),
         round=round_,
+        agreement_at_most=agreement_at_most(
+            bound.items, bound.human, bound.audited, bound.wrong, unanswered=bound.unanswered, level=bound.level
+        ),
     )
 
 

@@ -14,12 +14,15 @@ import numpy as np
 from hmc_crowd import __version__
 from hmc_crowd._base.ids import digest
 from hmc_crowd.campaign._confidence import calibration_note
-from hmc_crowd.campaign._decide import decide
+from hmc_crowd.campaign._pools import capacity_notes
+from hmc_crowd.campaign._promise import PROMISE, asked_for, decide_promised, known_items, promise_before, promised
 from hmc_crowd.campaign._units import Before, asked_before, batch_of, coded, read_units
 from hmc_crowd.effort import count_time
 from hmc_crowd.routing import BudgetPlan
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     import pandas as pd
 
     from hmc_crowd.campaign._context import Context
@@ -60,6 +63,7 @@ class CampaignPlan:
     ties: int
     effort_model: str
     notes: tuple[str, ...] = ()
+    promise: dict[str, Any] | None = None
 
     def __str__(self) -> str:
         return (
@@ -69,18 +73,28 @@ class CampaignPlan:
         )
 
 
-def make_plan(context: Context, request: PlanRequest) -> CampaignPlan:
-    """Route the campaign's units, draw the audit and store the plan."""
+def make_plan(context: Context, request: PlanRequest, *, due_at: datetime | None = None) -> CampaignPlan:
+    """Route the campaign's units, draw the audit and store the plan; say where the pools cannot do it in time."""
     with context.store.read() as tx:
         round_ = _round_to_plan(context, tx)
         units = read_units(context, tx, confidence=request.confidence)
-        said = calibration_note(context, tx, which=request.confidence)
+        said = calibration_note(context, tx, which=request.confidence) + _suggestion_note(context, tx, request)
         before = asked_before(context, tx, units.frame, round_)
         batch = batch_of(context, tx, units.frame)
-    decided = decide(units, before, request, context.rng("audit", round_))
+        earlier = promise_before(context, tx, round_, batch)
+        known = known_items(context, tx, request)
+    asked, draw = request, lambda: context.rng("audit", round_)
+    decided, request, promise = decide_promised(units, before, request, earlier, draw, known)
     frame = _plan_frame(units, decided)
     header = _header(context, units, decided, request, batch)
     header["notes"] += said
+    if promise is not None:
+        header["promise"] = promise
+        header["made_from"].update(asked_for(asked))
+        header["notes"] += promised(promise)
+    if due_at is not None:
+        with context.store.read() as tx:
+            header["notes"] += _late(context, tx, units, decided, request, due_at)
     with context.store.begin() as tx:
         record = tx.plans.save(context.campaign_id, round_, header, frame)
         tx.campaigns.set_round(context.campaign_id, round_)
@@ -98,6 +112,25 @@ def _stored(record: PlanRecord) -> CampaignPlan:
         **{**header["counts"], **header["figures"], **header["request_shown"]},
         effort_model=header["effort_model"],
         notes=tuple(header["notes"]),
+        promise=header.get("promise"),
+    )
+
+
+def _late(
+    context: Context, tx: Transaction, units: Units, decided: Decided, request: PlanRequest, due_at: datetime
+) -> list[str]:
+    """Say where what people are newly asked is more than the pools can do by the deadline."""
+    asked = (decided.to_people | decided.audited) & (decided.before == Before.FREE)
+    items = tx.frames.read(context.campaign_id, "items", columns=["item", "sensitive"])
+    sensitive = set(items["item"][items["sensitive"].astype(bool)])
+    disturbs = asked & units.frame["item"].isin(sensitive).to_numpy()
+    return capacity_notes(
+        context,
+        tx,
+        due_at,
+        planned_s=request.redundancy * float(units.seconds[asked].sum()),
+        sensitive_s=request.redundancy * float(units.seconds[disturbs].sum()),
+        answers=request.redundancy * int(asked.sum()),
     )
 
 
@@ -107,6 +140,13 @@ def _round_to_plan(context: Context, tx: Transaction) -> int:
     if tx.plans.latest(context.campaign_id) is None:
         return 1
     return current + 1 if tx.work.hits(context.campaign_id, round=current) else current
+
+
+def _suggestion_note(context: Context, tx: Transaction, request: PlanRequest) -> list[str]:
+    """Say so where nobody judges blind: an audit that could never certify."""
+    if float(context.settings_in(tx).get("suggest_share", 0.0)) < 1 or request.audit == 0:
+        return []
+    return ["every answer is given in view of the machine's label, so this audit certifies nothing"]
 
 
 def _plan_frame(units: Units, decided: Decided) -> pd.DataFrame:
@@ -161,7 +201,7 @@ def _header(
         "effort_model": units.model_version,
         # What the plan was made from, so that its hash pins data, models, settings and seed alike.
         "made_from": {
-            **asdict(request),
+            **{name: value for name, value in asdict(request).items() if name not in PROMISE},
             "batch": batch,
             "confidence": digest(units.confidence.tobytes()),
             "effort": digest(units.share.tobytes(), units.seconds.tobytes()),

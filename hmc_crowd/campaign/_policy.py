@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hmac
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
+    from numpy.typing import NDArray
 
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.routing import Decision
@@ -45,25 +46,59 @@ class LivePolicy:
         Reads the machine's confidences, where the plan read them calibrated.
     key : tuple
         Changes when the plan or the calibration does.
+    price_per_s : float, default 0
+        What a second of one person costs beside its effort, where the plan was shaped by a budget of time or money.
+    trade_off : float, default 0
+        The plan's price of effort, where there is such a price of seconds too; the rule then reads their sum.
     """
 
     policy: Policy
     unit: str
     calibrator: Any
     key: tuple[int, int]
+    price_per_s: float = 0.0
+    trade_off: float = 0.0
 
-    def decide(self, items: Sequence[str], confidence: Sequence[float], effort: Sequence[float]) -> list[Decision]:
-        """Decide about items by the machine's confidences as they came, and the effort in ``unit``."""
+    def decide(
+        self,
+        items: Sequence[str],
+        confidence: Sequence[float],
+        effort: Sequence[float],
+        *,
+        seconds: Sequence[float | None] | None = None,
+    ) -> list[Decision]:
+        """Decide about items by the machine's confidences as they came, and the effort in ``unit``.
+
+        ``seconds`` of one person are needed where the plan's budget gave them a price and ``unit`` is another.
+        """
         raw = np.asarray(confidence, dtype=np.float64)
         # The calibrator would answer a number outside [0, 1] too.
         wrong = np.flatnonzero(~((raw >= 0.0) & (raw <= 1.0)))
         if len(wrong):
             raise InputError(f"confidence of item {items[int(wrong[0])]!r} is {raw[wrong[0]]}; give a share in [0, 1]")
         known = raw if self.calibrator is None else self.calibrator.transform(raw)
+        effort = self._priced(items, effort, seconds)
         if len(items) == 1:  # a single item has no order, which would settle a tie in a batch
             return [self.policy.decide(items[0], float(known[0]), effort[0])]
         found = self.policy.decide_batch(list(items), known, np.asarray(effort, dtype=np.float64))
         return [found[row] for row in range(len(found))]
+
+    def _priced(
+        self, items: Sequence[str], effort: Sequence[float], seconds: Sequence[float | None] | None
+    ) -> Sequence[float]:
+        """Return what people's work costs in units of confidence, where a budget has its own price of a second."""
+        if not self.price_per_s:
+            return effort
+        needed: Sequence[float | None] = effort if self.unit == "seconds" else seconds or [None] * len(items)
+        found = []
+        for item, each, time in zip(items, effort, needed, strict=True):
+            if time is None or not (time >= 0 and each >= 0):
+                raise InputError(
+                    f"seconds of item {item!r} is {time}, its effort {each}; the newest plan keeps within a budget, "
+                    "so give the seconds that one person needs, at least 0"
+                )
+            found.append(self.trade_off * each + self.price_per_s * time)
+        return found
 
 
 def live_policy(context: Context, tx: Transaction, *, held: LivePolicy | None = None) -> LivePolicy:
@@ -72,24 +107,58 @@ def live_policy(context: Context, tx: Transaction, *, held: LivePolicy | None = 
     Raises
     ------
     StateError
-        There is no plan, or it follows no cut: it was shaped by a budget, or everything was asked before.
+        There is no plan, or it follows no cut: a budget and a cap shaped it, or everything was asked before.
     """
     plan = tx.plans.latest(context.campaign_id)
     if plan is None:
         raise StateError(f"campaign {context.name!r} has no plan yet; first call plan()")
     aspect = tx.campaigns.aspects(context.campaign_id)[0].name
-    made = plan.header["made_from"]
     # Only the plan's own note says which confidences it read (see `_confidence.calibration_note`).
     is_calibrated = any(note.startswith(f"confidences of {aspect!r}: calibrated") for note in plan.header["notes"])
     model = tx.models.latest(context.campaign_id, f"confidence:{aspect}") if is_calibrated else None
     key = (plan.id, 0 if model is None else model.version)
     if held is not None and held.key == key:
         return held
-    if made["max_human_s"] is not None or made["max_money_minor"] is not None:
-        raise StateError("the newest plan was shaped by a budget, so it has no rule for new items; plan without one")
     calibrator = None if model is None else load_confidence(model.blob)
     rows = _rows(tx, plan, aspect)
-    return LivePolicy(_rule(context, tx, plan, rows), _unit(plan, rows), calibrator, key)
+    rule, unit = _rule(context, tx, plan, rows), _unit(plan, rows)
+    # Only the plan's own note says whether a budget shaped it (see `_plan._notes`).
+    if not any(note.startswith("limited by ") for note in plan.header["notes"]):
+        return LivePolicy(rule, unit, calibrator, key)
+    price = budget_price(rows["gain"].to_numpy(), rows["effort_s"].to_numpy(), _to_people(rows))
+    if price is None:
+        raise StateError(
+            "the newest plan was shaped by a budget and a cap at once, so it has no rule for new items; plan without "
+            "max_human, or without the budget"
+        )
+    priced = replace(rule, trade_off=1.0, threshold=0.0, border_to_people=0, border_total=0)
+    return LivePolicy(priced, unit, calibrator, key, price, rule.trade_off)
+
+
+def budget_price(gain: NDArray[np.float64], seconds: NDArray[np.float64], to_people: NDArray[np.bool_]) -> float | None:
+    """Return the price of a second at which ``gain > price * seconds`` repeats a plan best; None where it does not.
+
+    Time and money are one budget here, for money is paid by the time. The plan filled up what was left of the budget
+    past its own price, so a few items in a hundred may differ, and no more.
+
+    Examples
+    --------
+    >>> budget_price(np.array([0.5, 0.4, 0.3]), np.array([10.0, 10.0, 30.0]), np.array([True, True, False]))
+    0.025
+    """
+    some = gain > 0
+    rate = np.divide(gain[some], seconds[some], out=np.full(int(some.sum()), np.inf), where=seconds[some] > 0)
+    order = np.argsort(-rate, kind="stable")
+    chosen = to_people[some][order]
+    # Cut after n items: those before it that the machine keeps are wrong, and those after it that people get.
+    wrong = np.concatenate([[0], np.cumsum(~chosen)]) + (chosen.sum() - np.concatenate([[0], np.cumsum(chosen)]))
+    cut = int(np.argmin(wrong))
+    if wrong[cut] > max(2, 0.02 * len(chosen)):
+        return None
+    if cut == 0:
+        return None
+    dearest, next_one = float(rate[order][cut - 1]), float(rate[order][cut]) if cut < len(order) else 0.0
+    return next_one if math.isinf(dearest) else (dearest + next_one) / 2
 
 
 def _rows(tx: Transaction, plan: PlanRecord, aspect: str) -> pd.DataFrame:
@@ -102,6 +171,10 @@ def _rows(tx: Transaction, plan: PlanRecord, aspect: str) -> pd.DataFrame:
     if rows.empty:
         raise StateError("the newest plan decided about nothing new, so it has no rule for new items; add items, plan")
     return rows
+
+
+def _to_people(rows: pd.DataFrame) -> NDArray[np.bool_]:
+    return (rows["destination"].astype(str) == "people").to_numpy()
 
 
 def _unit(plan: PlanRecord, rows: pd.DataFrame) -> str:
@@ -117,7 +190,7 @@ def _unit(plan: PlanRecord, rows: pd.DataFrame) -> str:
 def _rule(context: Context, tx: Transaction, plan: PlanRecord, rows: pd.DataFrame) -> Policy:
     """Read the cut and the audit's share back from the plan's rows."""
     gain = rows["gain"].to_numpy(dtype=np.float64)
-    to_people = (rows["destination"].astype(str) == "people").to_numpy()
+    to_people = _to_people(rows)
     kept = ~to_people
     threshold = max(0.0, float(gain[kept].max())) if kept.any() else 0.0
     at_border = gain == threshold

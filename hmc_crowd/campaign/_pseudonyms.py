@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import Transaction
 
-__all__ = ["forgotten_workers", "known_as", "load_worker_key", "pseudonyms"]
+__all__ = ["forgotten_workers", "key_file", "known_as", "load_worker_key", "pseudonyms"]
 
 VARIABLE = "HMC_CROWD_WORKER_KEY"
 
@@ -37,7 +37,7 @@ def load_worker_key(database: str) -> bytes:
         if len(given) < 16:
             raise InputError(f"{VARIABLE} has {len(given)} characters; give at least 16")
         return given.encode()
-    path = _key_file(database)
+    path = key_file(database)
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -63,7 +63,8 @@ def load_worker_key(database: str) -> bytes:
     return key
 
 
-def _key_file(database: str) -> Path:
+def key_file(database: str) -> Path:
+    """Return where the key of a database's pseudonyms lies, unless the environment holds it."""
     if database.startswith("sqlite"):
         return Path(database.partition(":///")[2] + ".key")
     folder = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +17,10 @@ from hmc_crowd.campaign._audience import check_items
 from hmc_crowd.campaign._cost_sheet import CostSheet, cost_sheet, require_budget
 from hmc_crowd.campaign._effects_publish import require_routed
 from hmc_crowd.campaign._orders import Unit, in_units, level_pay
+from hmc_crowd.campaign._pools import terms_of
 from hmc_crowd.campaign._sending import send, settle_tried
-from hmc_crowd.campaign._work import gold_work, work_left
+from hmc_crowd.campaign._shown import require_shown
+from hmc_crowd.campaign._work import all_asked, gold_work, work_left
 from hmc_crowd.campaign.bundles import Bundle, build_hits
 from hmc_crowd.errors import (
     DuplicateError,
@@ -27,10 +29,12 @@ from hmc_crowd.errors import (
     PlatformUnavailableError,
     StateError,
 )
-from hmc_crowd.platform import Platform, Recruiter, find_platform
+from hmc_crowd.platform import Platform, Recruiter, Terms, find_platform
 from hmc_crowd.store import HitItemRecord, HitRecord
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hmc_crowd.campaign._context import Context, Progress
     from hmc_crowd.platform import TaskPages
     from hmc_crowd.store import Transaction
@@ -53,6 +57,8 @@ class PublishRequest:
     description: str
     dry_run: bool
     content_warning: str = ""
+    pool: str | None = None
+    skills: tuple[str, ...] = ()
 
 
 def _checked(request: PublishRequest) -> PublishRequest:
@@ -88,6 +94,7 @@ def publish(
     request = _checked(request)
     if isinstance(platform, Recruiter):
         require_routed(platform, pages)
+    require_shown(context, platform if pages is None else pages)
     if not request.dry_run:
         settle_tried(context, platform, pages)
     plan = context.latest_plan()
@@ -148,9 +155,11 @@ def _stored_units(context: Context, round_: int, request: PublishRequest) -> tup
 
 def _new_units(context: Context, platform: Platform, plan_id: int, round_: int, request: PublishRequest) -> list[Unit]:
     """Bundle what the plan gives to people and nobody has answered often enough yet."""
-    if (request.pay_minor is None) == (request.pay_per_hour_minor is None):
-        raise InputError("give either pay_minor (per submission) or pay_per_hour_minor")
+    given = sum(each is not None for each in (request.pay_minor, request.pay_per_hour_minor, request.pool))
+    if given != 1:
+        raise InputError("give either pay_minor (per submission) or pay_per_hour_minor, or a pool, whose price counts")
     with context.store.read() as tx:
+        terms, pool = terms_of(context, tx, request.pool, request.skills, platform)
         work = work_left(context, tx, plan_id, request.redundancy)
         gold = gold_work(context, tx)
         # Gold that earlier rounds showed comes last in the rotation.
@@ -169,7 +178,11 @@ def _new_units(context: Context, platform: Platform, plan_id: int, round_: int, 
         seen=seen,
         rng=context.rng("bundles", round_),
     )
-    records = [_record(bundle, request) for bundle in bundles]
+    aspects = {each.name: each.guideline_version for each in context.aspects()}
+    bundles = tuple(all_asked(bundle, tuple(aspects)) for bundle in bundles)
+    stored = None if terms == Terms() else asdict(terms)
+    currency = request.currency if pool is None else pool.currency
+    records = [replace(_record(bundle, request, terms, aspects), terms=stored, currency=currency) for bundle in bundles]
     is_shared = isinstance(platform, Recruiter)
     if is_shared and request.pay_per_hour_minor is not None:
         records = level_pay(records, request.pay_per_hour_minor)
@@ -184,9 +197,13 @@ def _new_units(context: Context, platform: Platform, plan_id: int, round_: int, 
     )
 
 
-def _record(bundle: Bundle, request: PublishRequest) -> HitRecord:
+def _record(bundle: Bundle, request: PublishRequest, terms: Terms, versions: Mapping[str, str]) -> HitRecord:
     pay = request.pay_minor
-    if pay is None:
+    if terms.pay_form == "per_answer":
+        pay = terms.rate_minor * len(bundle.items)
+    elif terms.pool:
+        pay = 0  # hours and salaries are paid beside the platform
+    elif pay is None:
         pay = max(1, math.ceil(float(request.pay_per_hour_minor or 0) * bundle.expected_s / 3600))
     return HitRecord(
         key=bundle.key,
@@ -196,7 +213,7 @@ def _record(bundle: Bundle, request: PublishRequest) -> HitRecord:
         currency=request.currency,
         expected_s=bundle.expected_s,
         items=tuple(
-            HitItemRecord(item=each.item, aspect=each.aspect, position=index, is_gold=each.is_gold)
+            HitItemRecord(each.item, each.aspect, index, is_gold=each.is_gold, guideline_version=versions[each.aspect])
             for index, each in enumerate(bundle.items)
         ),
     )
@@ -240,6 +257,7 @@ def _write(
         "currency": request.currency,
         "platform": platform.name,
         "description": request.description,
+        "category": request.content_warning,
         "frees_slot": sorted(frees),
     }
     tx.campaigns.save_settings(context.campaign_id, changed)

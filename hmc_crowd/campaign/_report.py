@@ -9,7 +9,9 @@ import pandas as pd
 
 from hmc_crowd import __version__
 from hmc_crowd._base.money import Money
+from hmc_crowd.campaign._arms import arms_of
 from hmc_crowd.campaign._explain import WHY
+from hmc_crowd.campaign._guideline import Versions
 from hmc_crowd.campaign._labels import final_labels
 from hmc_crowd.campaign._report_doubt import gold_confidence, worker_quality
 from hmc_crowd.errors import FrameError
@@ -66,7 +68,7 @@ def report_data(context: Context, truth: pd.DataFrame | None) -> ReportData:
             gold=_gold(answers, gold),
             item_seconds=answers["seconds"].dropna().to_numpy() if len(answers) else None,
             submission_seconds=submissions["platform_elapsed_s"].dropna().to_numpy() if len(submissions) else None,
-            agreement=_agreement(answers),
+            agreement=_agreement(answers[~answers["aspect"].isin(_free(context))]),
             worker_quality=worker_quality(tx, cid, aspect),
             gold_confidence=gold_confidence(tx, cid, aspect, answers),
             labels=_label_table(labels),
@@ -74,9 +76,21 @@ def report_data(context: Context, truth: pd.DataFrame | None) -> ReportData:
             effort_scores=_effort_scores(model.scores) if model else None,
             effort_split=_effort_split(model.scores) if model else None,
             rounds=_rounds(context, tx, plan.round),
-            notes=tuple(plan.header["notes"]),
+            notes=(*plan.header["notes"], *_how_asked(context, tx, answers)),
             missing={"wrong_kept": "the truth of machine-kept items is not known; give --truth FILE where it is"},
         )
+
+
+def _free(context: Context) -> list[str]:
+    """Return the aspects whose answers are near or far from each other, not the same or another."""
+    return [each.name for each in context.aspects() if each.kind in {"numeric", "text"}]
+
+
+def _how_asked(context: Context, tx: Transaction, answers: pd.DataFrame) -> list[str]:
+    """Say what is not as plain as blind answers under one guideline."""
+    stale = int(Versions(context, tx).stale(answers).sum())
+    said = [str(each) for each in arms_of(answers)]
+    return said + ([f"{stale:,} answers were given under an earlier guideline and do not count"] if stale else [])
 
 
 def _units(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -85,10 +86,11 @@ def _evaluate(campaign: Campaign, method: str) -> None:
     if status.answers == 0:
         return
     if status.gold:
-        campaign.check_gold()
+        with suppress(StateError):  # nobody has answered blind, or under the guideline in force
+            campaign.check_gold()
     try:
         campaign.aggregate(method=method)
-        if status.audited and status.plan_current:
+        if status.audited and status.plan_current and not status.arms:
             campaign.certify()
     except StateError:
         # So far only gold was answered, or every answer is left out: the next round asks again.

@@ -25,7 +25,7 @@ def effects_of(context: Context, platform: Platform, pages: TaskPages | None) ->
     """Return every operation by its name."""
     book = HitBook(context)
     every: list[Effect] = [
-        Publishing(context, platform, book),
+        Publishing(context, platform, pages, book),
         Recruiting(context, platform, pages, book),
         Extending(context, platform, pages, book),
         Expiring(platform),

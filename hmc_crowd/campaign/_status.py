@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.money import Money
+from hmc_crowd.campaign._arms import Arms, arms_of
 from hmc_crowd.campaign._asked import Question, question_of
+from hmc_crowd.campaign._guideline import Versions
 from hmc_crowd.campaign._units import machine_version
 from hmc_crowd.campaign._work import open_places, work_left
 
@@ -35,6 +37,12 @@ class Status:
         Submissions of recruited people whose work our pages do not hold.
     not_reviewed : int
         Submissions that wait for `Campaign.approve`.
+    stale : int
+        Answers under an earlier guideline: kept, not counted, and asked again by the next plan.
+    arms : tuple of Arms
+        Of each aspect with suggestions: answers blind and in view of them, and how much that moved people.
+    skipped, flagged : int
+        Questions that somebody left without an answer, and questions that somebody reported.
     """
 
     campaign: str
@@ -66,6 +74,10 @@ class Status:
     unpaid_late: tuple[tuple[str, str], ...] = ()
     unmatched: int = 0
     not_reviewed: int = 0
+    stale: int = 0
+    arms: tuple[Arms, ...] = ()
+    skipped: int = 0
+    flagged: int = 0
 
     @property
     def satisfied(self) -> bool:
@@ -104,8 +116,13 @@ def status(context: Context) -> Status:
         left = len(work_left(context, tx, plan.id, redundancy)) if plan else 0
         counted = {kind: tx.frames.count(cid, kind) for kind in ("predictions", "gold", "efforts")}
         answers = tx.work.answers(cid)
+        missing = tx.work.missing_counts(cid)
         places = sum(places for _, places in open_places(context, tx))
-        current = plan is None or _is_current(context, tx, plan, counted["predictions"])
+        first = tx.campaigns.aspects(cid)[0].name
+        current = plan is None or _is_current(
+            context, tx, plan, tx.frames.count(cid, "predictions", aspect=first)
+        )
+        stale = int(Versions(context, tx).stale(answers).sum())
     unsent = sum(intent.state in {"planned", "sent"} and intent.operation in _PUBLISHING for intent in intents)
     asked = [question_of(intent) for intent in intents if intent.state == "needs_human"]
     draft = Status(
@@ -136,6 +153,10 @@ def status(context: Context) -> Status:
         unpaid_late=_late(submissions),
         unmatched=sum(len((intent.result or {}).get("unmatched") or ()) for intent in intents),
         not_reviewed=int((submissions["state"] == "submitted").sum()),
+        skipped=sum(n for (kind, _), n in missing.items() if kind != "flag"),
+        flagged=sum(n for (kind, _), n in missing.items() if kind == "flag"),
+        stale=stale,
+        arms=arms_of(answers),
         plan_current=current,
         next_step="",
     )

@@ -1,4 +1,4 @@
-"""What is there to plan? Every item and aspect that is not gold, as columns, and what was asked about each before."""
+"""What is there to plan? Every item that is not gold, by the campaign's first aspect, and what was asked before."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Before(IntEnum):
 
 @dataclass(frozen=True)
 class Units:
-    """Item-aspect pairs to be planned, as columns; a column of texts may be backed by Arrow."""
+    """Items to be planned by the first aspect, as columns; a column of texts may be backed by Arrow."""
 
     frame: pd.DataFrame
     confidence: NDArray[np.float64]
@@ -49,12 +49,11 @@ def read_units(context: Context, tx: Transaction, *, confidence: str = "calibrat
     efforts = tx.frames.read(context.campaign_id, "efforts", columns=["item", "seconds", "share", "model_version"])
     if len(efforts) != len(items):
         raise StateError(f"{len(items) - len(efforts):,} items have no effort yet; first call estimate_effort()")
-    aspects = tx.campaigns.aspects(context.campaign_id)
-    parts = [_aspect_units(context, tx, items, efforts, aspect.name, confidence) for aspect in aspects]
-    known = [part for part in parts if part is not None]
-    if not known:
-        raise StateError(f"campaign {context.name!r} has no predictions; first call add_predictions()")
-    frame = known[0] if len(known) == 1 else pd.concat(known, ignore_index=True)
+    # Who sees an item is asked all about it, so one aspect decides who sees what.
+    first = tx.campaigns.aspects(context.campaign_id)[0].name
+    frame = _aspect_units(context, tx, items, efforts, first, confidence)
+    if frame is None:
+        raise StateError(f"campaign {context.name!r} has no predictions of {first!r}; first call add_predictions()")
     version = str(efforts["model_version"].iloc[0])
     values = {name: frame.pop(name).to_numpy(dtype=np.float64) for name in ("confidence", "share", "seconds")}
     return Units(frame, values["confidence"], values["share"], values["seconds"], version)
@@ -101,9 +100,10 @@ def batch_of(context: Context, tx: Transaction, frame: pd.DataFrame) -> dict[str
 
     Items and predictions are only ever added, and gold only takes units away: equal counts mean equal units.
     """
+    first = tx.campaigns.aspects(context.campaign_id)[0].name
     return {
         "units": len(frame),
-        "predictions": tx.frames.count(context.campaign_id, "predictions"),
+        "predictions": tx.frames.count(context.campaign_id, "predictions", aspect=first),
         "machine_version": machine_version(context, tx),
     }
 

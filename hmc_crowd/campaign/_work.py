@@ -3,37 +3,43 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from hmc_crowd.campaign._guideline import Versions
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hmc_crowd.campaign._context import Context
+    from hmc_crowd.campaign.bundles import Bundle
     from hmc_crowd.store import HitRecord, Transaction
 
-__all__ = ["gold_work", "open_places", "work_left"]
+__all__ = ["all_asked", "gold_work", "open_places", "work_left"]
 
 TAKEN = ("submitted", "approved", "rejected")
 
 
 def work_left(context: Context, tx: Transaction, plan_id: int, redundancy: int) -> pd.DataFrame:
-    """Return the plan's units for people with how many answers each still needs, and what they cost.
+    """Return every question about the plan's items for people, with how many answers it still needs, and its cost.
 
-    A unit whose answers are tied needs one more than it has.
+    A question whose answers are tied needs one more than it has. Answers under an earlier guideline are none.
     """
     if isinstance(redundancy, bool) or redundancy < 1:
         raise InputError(f"redundancy is {redundancy}; at least one worker must answer an item")
-    units = tx.plans.read(plan_id, people_only=True, columns=["item", "aspect"])
-    units["aspect"] = units["aspect"].astype(str)
+    units = _questions(context, tx, tx.plans.read(plan_id, people_only=True, columns=["item"]))
+    versions = Versions(context, tx)
     pairs = pd.MultiIndex.from_frame(units[["item", "aspect"]])
     answers = tx.work.answers(context.campaign_id, include_excluded=False, include_gold=False)
     answers = answers[answers["retest"] == 0]  # a worker's second answer to an item is no second opinion
+    answers = answers[~versions.stale(answers)]
     given = answers.groupby(["task", "aspect"], observed=True).size()
     # Places of earlier HITs that somebody may still take are as good as asked.
-    coming = _still_coming(context, tx)
+    coming = _still_coming(context, tx, versions)
     have = given.reindex(pairs, fill_value=0).to_numpy() + coming.reindex(pairs, fill_value=0).to_numpy()
     labels = tx.labels.read(context.campaign_id)
     tied = pairs.isin(pd.MultiIndex.from_frame(labels.loc[labels["tied"].astype(bool), ["item", "aspect"]]))
@@ -55,12 +61,23 @@ def open_places(context: Context, tx: Transaction) -> list[tuple[HitRecord, int]
     return [(hit, max(0, hit.redundancy - int(taken.get(hit.key, 0)))) for hit in hits]
 
 
-def _still_coming(context: Context, tx: Transaction) -> pd.Series[int]:
+def _questions(context: Context, tx: Transaction, items: pd.DataFrame) -> pd.DataFrame:
+    """Return all aspects of these items, but those whose answer is known."""
+    aspects = [each.name for each in tx.campaigns.aspects(context.campaign_id)]
+    asked = items[["item"]].merge(pd.DataFrame({"aspect": aspects}), how="cross")
+    if len(aspects) == 1:
+        return asked  # gold of the first aspect is never planned
+    known = tx.frames.read(context.campaign_id, "gold", columns=["item", "aspect"])
+    is_known = pd.MultiIndex.from_frame(asked).isin(pd.MultiIndex.from_frame(known.astype(str)))
+    return asked[~is_known].reset_index(drop=True)
+
+
+def _still_coming(context: Context, tx: Transaction, versions: Versions) -> pd.Series[int]:
     """Return how many answers are still to come for each item and aspect from HITs that are out."""
     coming: Counter[tuple[str, str]] = Counter()
     for hit, places in open_places(context, tx):
         for each in hit.items:
-            coming[each.item, each.aspect] += places
+            coming[each.item, each.aspect] += 0 if versions.is_stale(each) else places
     items, aspects = [item for item, _ in coming], [aspect for _, aspect in coming]
     index = pd.MultiIndex.from_arrays([items, aspects], names=["item", "aspect"])
     return pd.Series(list(coming.values()), index=index, dtype="int64")
@@ -82,11 +99,32 @@ def _with_cost(context: Context, tx: Transaction, units: pd.DataFrame) -> pd.Dat
     frame = units.merge(items, on="item").merge(efforts, on="item")
     # An item's seconds hold its part of the set-up; what is left is what one more item of an open group costs.
     part = frame["setup_s"] / frame["group"].map(turns).to_numpy()
-    return frame.assign(effort_s=np.maximum(frame["seconds"] - part, 0.0)).reset_index(drop=True)
+    # The seconds are the item's: all that is asked about it shares them.
+    asked = frame.groupby("item")["item"].transform("size")
+    return frame.assign(effort_s=np.maximum(frame["seconds"] - part, 0.0) / asked).reset_index(drop=True)
 
 
 def gold_work(context: Context, tx: Transaction) -> pd.DataFrame:
-    gold = tx.frames.read(context.campaign_id, "gold")
+    """Return the items whose label is known, each once; `all_asked` adds what else is asked about them."""
+    gold = tx.frames.read(context.campaign_id, "gold").drop_duplicates("item")
+    if float(context.settings_in(tx).get("suggest_share", 0.0)) > 0:
+        # Where others come with a suggestion, an item without one would be known for gold.
+        first = tx.campaigns.aspects(context.campaign_id)[0].name
+        said = tx.frames.read(context.campaign_id, "predictions", aspect=first, columns=["item"])["item"]
+        gold = gold[gold["item"].isin(said)]
     if gold.empty:
         return gold
     return _with_cost(context, tx, gold[["item", "aspect"]])
+
+
+def all_asked(bundle: Bundle, aspects: Sequence[str]) -> Bundle:
+    """Return a bundle in which gold is asked what the other items are asked: nothing tells it from them."""
+    asked = {each.aspect for each in bundle.items if not each.is_gold}
+    items = []
+    for each in bundle.items:
+        if not each.is_gold:
+            items.append(each)
+            continue
+        wanted = [name for name in aspects if name in asked | {each.aspect}]
+        items += [replace(each, aspect=name, effort_s=each.effort_s / len(wanted)) for name in wanted]
+    return replace(bundle, items=tuple(items))

@@ -101,6 +101,12 @@ def aggregate(
     update: Annotated[
         bool, typer.Option("--update", help="A campaign: label what has new answers, as the workers were known.")
     ] = False,
+    include_stale: Annotated[
+        bool, typer.Option("--include-stale", help="A campaign: count answers under an earlier guideline as well.")
+    ] = False,
+    blind_only: Annotated[
+        bool, typer.Option("--blind-only", help="A campaign: only answers without the machine's label in view.")
+    ] = False,
     engine: Annotated[
         str | None,
         typer.Option("--engine", metavar="NAME", help="numpy, numba or dask (dawid-skene).", rich_help_panel=_ENGINE),
@@ -133,6 +139,8 @@ def aggregate(
     if answers is not None:
         if update:
             raise InputError("--update goes with a campaign; leave it out, or leave ANSWERS out")
+        if include_stale or blind_only:
+            raise InputError("--include-stale and --blind-only go with a campaign; leave them or ANSWERS out")
         past = None if history is None else Path(history)
         request = FileRequest(
             answers, method, gold, names(labels), past, strata, weights, repeats, engine, scheduler, aspect
@@ -148,6 +156,8 @@ def aggregate(
             history=history,
             engine=engine,
             client=scheduler,
+            include_stale=include_stale,
+            blind_only=blind_only,
             update=update,
             progress=progress,
         )

@@ -72,13 +72,13 @@ def _gold(request: FileRequest) -> pd.DataFrame | None:
     """Read the gold; a column task is as good as item, as in the tables of crowd-kit's users."""
     import pandas as pd
 
+    from hmc_crowd._base.evidence import refuse_seeing
     from hmc_crowd.io import read_frame
 
     if request.gold is None:
         return None
     bare = read_frame(request.gold, kind=None).frame
-    if bool((bare.get("evidence", pd.Series(dtype=str)).astype(str) == "with_model").any()):
-        raise InputError(f"{request.gold} has labels of the evidence 'with_model'; gold must not rest on a model")
+    refuse_seeing(bare.get("evidence", pd.Series(dtype=str)), what="be gold, which must not rest on a model")
     named = bare.rename(columns={"task": "item"}) if "item" not in bare else None
     found = read_frame(request.gold if named is None else named, kind="gold", name=str(request.gold)).frame
     aspects = sorted(map(str, found["aspect"].dropna().unique())) if "aspect" in found else []

@@ -32,6 +32,7 @@ LOCAL = "local"
 
 # Panels of the commands ...
 BEGIN, PLAN, PEOPLE, RESULT = "Begin", "Who judges what", "People at work", "What it says"
+KEEPING = "Copies of everything"
 # ... and of the options.
 CAMPAIGN, OUTPUT, REHEARSAL = "Campaign", "Output", "Rehearsal with simulated people"
 
@@ -112,6 +113,12 @@ Budget = Annotated[
     typer.Option("--budget", metavar="AMOUNT", help="Most to spend over the whole campaign, fees included."),
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Do spend, up to --budget; without it this is a dry run.")]
+Skill = Annotated[
+    list[str] | None, typer.Option("--skill", metavar="WORD", help="What people can do; may be given again.")
+]
+Language = Annotated[
+    list[str] | None, typer.Option("--language", metavar="CODE", help="A language that is a skill: de, vi; repeatable.")
+]
 Redundancy = Annotated[int, typer.Option("--redundancy", min=1, metavar="N", help="How many people answer an item.")]
 Minutes = Annotated[
     float, typer.Option("--target-minutes", min=0.1, metavar="MINUTES", help="Expected length of a HIT.")
@@ -174,6 +181,7 @@ def connect_pages(place: Any, pages: str | None, workplace: str | None) -> "Iter
 
 
 # The commands register themselves on the application; the order here is the order of the help.
-from hmc_crowd.cli import _showcase, _data, _confidence, _effort, _effort_text, _planning, _people  # noqa: E402, F401, I001
-from hmc_crowd.cli import _outside, _steer, _watch, _listing, _aggregate, _result, _look, _privacy  # noqa: E402, F401
-from hmc_crowd.cli import _metrics, _serve, _invites  # noqa: E402, F401
+from hmc_crowd.cli import _showcase, _data, _confidence, _effort, _effort_text, _planning  # noqa: E402, F401, I001
+from hmc_crowd.cli import _rehearse, _people, _guideline  # noqa: E402, F401
+from hmc_crowd.cli import _outside, _steer, _watch, _listing, _aggregate, _result, _export, _look, _privacy  # noqa: E402, F401
+from hmc_crowd.cli import _metrics, _judges, _gate, _serve, _pools, _invites, _backup  # noqa: E402, F401

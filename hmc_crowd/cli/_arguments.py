@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, TypedDict
 
-from hmc_crowd._base.money import parse_money, parse_pay
+from hmc_crowd._base.money import Money, parse_money, parse_pay
 from hmc_crowd.errors import FrameError, InputError
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hmc_crowd._base.money import Money
     from hmc_crowd.io import Loaded
 
 __all__ = [
@@ -27,10 +27,13 @@ __all__ = [
     "read_budget",
     "read_duration",
     "read_hourly",
+    "read_moment",
     "read_money",
     "read_pay",
+    "read_rate",
     "require_budget",
     "require_free",
+    "skill_words",
 ]
 
 # A grid is worked out point by point; more than this was no intention.
@@ -102,18 +105,64 @@ class Pay(TypedDict):
     pay_per_hour_minor: int | None
 
 
-def read_pay(text: str, currency: str | None) -> Pay:
-    """Read --pay: an amount is for a submission, an amount with /h for an expected hour of work.
+def read_pay(text: str | None, currency: str | None) -> Pay:
+    """Read --pay: an amount is for a submission, an amount with /h for an expected hour of work; None says nothing.
 
     Examples
     --------
     >>> read_pay("12/h", "USD")
     {'pay_minor': None, 'pay_per_hour_minor': 1200}
     """
+    if text is None:
+        return Pay(pay_minor=None, pay_per_hour_minor=None)
     money, hourly = parse_pay(text, currency=currency, name="--pay")
     if money.minor <= 0:
         raise InputError(f"--pay is {_shown(text)}; people are paid, give more than 0")
     return Pay(pay_minor=None if hourly else money.minor, pay_per_hour_minor=money.minor if hourly else None)
+
+
+def read_rate(text: str | None, *, salaried: bool, currency: str) -> tuple[str, Money]:
+    """Read the price of a pool: of an hour, of an answer, or none of salaried people.
+
+    Examples
+    --------
+    >>> read_rate("30/h", salaried=False, currency="USD")
+    ('per_hour', Money(minor=3000, currency='USD'))
+    """
+    if salaried == (text is not None):
+        raise InputError("give --price (30/h for an hour, 0.60 for an answer), or --salaried")
+    if text is None:
+        return "salaried", Money(0, currency)
+    money, hourly = parse_pay(text, currency=currency, name="--price")
+    return "per_hour" if hourly else "per_answer", money
+
+
+def skill_words(skills: list[str] | None, languages: list[str] | None) -> tuple[str, ...]:
+    """Return skills and languages as invitations and HITs name them.
+
+    Examples
+    --------
+    >>> skill_words(["law"], ["DE"])
+    ('law', 'language:de')
+    """
+    return (*(skills or ()), *(f"language:{each.strip().lower()}" for each in languages or ()))
+
+
+def read_moment(text: str, *, name: str) -> datetime:
+    """Read a moment with its zone, and return it in UTC.
+
+    Examples
+    --------
+    >>> read_moment("2026-12-01T09:00+01:00", name="FROM").isoformat()
+    '2026-12-01T08:00:00+00:00'
+    """
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise InputError(f"{name} is {_shown(text)}; write a moment with its zone, such as 2026-12-01T09:00Z") from None
+    if moment.tzinfo is None:
+        raise InputError(f"{name} is {_shown(text)} without a zone; add Z for UTC, or an offset such as +01:00")
+    return moment.astimezone(UTC)
 
 
 def read_hourly(text: str, currency: str | None, *, why: str) -> Money:

@@ -40,6 +40,19 @@ def init(
             "--positive", metavar="A,B", help="Those that take time (unkind, wrong): effort models count them."
         ),
     ] = "",
+    aspects: Annotated[
+        Path | None,
+        typer.Option(
+            "--aspects", metavar="FILE", help="The questions, where there are several or other kinds: a TOML file."
+        ),
+    ] = None,
+    mode: Annotated[
+        str, typer.Option("--mode", metavar="MODE", help="blind, or suggest: people see the machine's label.")
+    ] = "blind",
+    suggest_share: Annotated[
+        float | None,
+        typer.Option("--suggest-share", metavar="SHARE", help="With --mode suggest: the chance of seeing it; 1."),
+    ] = None,
     currency: Annotated[str, typer.Option("--currency", metavar="CODE", help="Of pay and budgets.")] = "USD",
     seed: Annotated[
         int | None,
@@ -50,19 +63,30 @@ def init(
 ) -> None:
     """Make a campaign, and its database if there is none; bring an older database up to date."""
     from hmc_crowd._base.money import Money
-    from hmc_crowd.campaign import Campaign
+    from hmc_crowd.campaign import Campaign, read_aspects
 
     if not name.strip():
         raise InputError("--name is empty; give the campaign a name")
     # Refuses what is no currency before a database is made.
     money = Money(0, currency.upper())
     wanted = names(labels)
+    asked = () if aspects is None else read_aspects(aspects)
     try:
         campaign = Campaign.create(
-            db, name, labels=wanted, positive_labels=names(positive), currency=money.currency, seed=seed
+            db,
+            name,
+            labels=wanted,
+            aspects=asked,
+            positive_labels=names(positive),
+            currency=money.currency,
+            mode=mode,
+            suggest_share=suggest_share,
+            seed=seed,
         )
         made = "is ready"
     except DuplicateError:
+        if asked or mode != "blind":
+            raise
         campaign, made = _as_it_is(db, name, wanted, currency=money.currency), "is there already"
     with campaign:
         status = campaign.status()
@@ -92,7 +116,9 @@ def items(
     file: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[FILE]", help="Items: item[, group, position, text, audience, sensitive] and any numeric features."
+            metavar="[FILE]",
+            help="Items: item[, group, position, text, audience, sensitive, response_a, response_b] and any numeric "
+            "features.",
         ),
     ] = None,
     predictions: Annotated[

@@ -65,6 +65,9 @@ def status_facts(status: Status) -> Facts:
             if status.hits
             else None,
         ),
+        ("without an answer", _without(status)),
+        ("stale", _stale(status)),
+        *(("arms", str(each)) for each in status.arms),
         ("labels", f"{status.labels:,} by people, {status.tied:,} tied" if status.labels else None),
         ("review", _review(status)),
         ("left to do", f"{count(status.work_left, 'item')} need answers" if status.work_left else None),
@@ -72,6 +75,19 @@ def status_facts(status: Status) -> Facts:
         ("certificate", f"agreement with our people at least {at_least:.2%}" if at_least is not None else None),
         ("next", _COMMANDS.get(status.next_step, status.next_step)),
     ]
+
+
+def _without(status: Status) -> str | None:
+    """Say what people left open."""
+    if not status.skipped and not status.flagged:
+        return None
+    return f"{count(status.skipped, 'question')} skipped, {status.flagged:,} reported"
+
+
+def _stale(status: Status) -> str | None:
+    """Say what a changed guideline has made of the answers before."""
+    said = f"{count(status.stale, 'answer')} under an earlier guideline: not counted, the next plan asks again"
+    return said if status.stale else None
 
 
 def _review(status: Status) -> str | None:
@@ -125,6 +141,7 @@ def sheet_facts(sheet: CostSheet) -> Facts:
         ),
         ("rewards", str(Money(sheet.reward_minor, sheet.currency))),
         ("fees", str(Money(sheet.fee_minor, sheet.currency))),
+        *((f"pool {each.pool}", str(each).partition(": ")[2]) for each in sheet.pools),
         ("total", f"{total}" + ("" if budget is None else f" of a budget of {Money(budget, sheet.currency)}")),
     ]
 

@@ -1,12 +1,15 @@
-"""Commands for people of one's own: invites."""
+"""Commands for people of one's own: invites, and their questions."""
 
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
 
-from hmc_crowd.cli._app import PEOPLE, AsJson, Workplace, app, connect
+from hmc_crowd.cli._app import PEOPLE, AsJson, Language, Skill, Workplace, app, connect
+from hmc_crowd.cli._arguments import skill_words
 from hmc_crowd.cli._show import emit_json, notes, say, table
 from hmc_crowd.cli._wording import HelpfulGroup
+from hmc_crowd.errors import InputError
 
 invites_app = typer.Typer(cls=HelpfulGroup, help="Links for people of your own, who work on the task pages.")
 app.add_typer(invites_app, name="invites", rich_help_panel=PEOPLE)
@@ -20,13 +23,17 @@ def invites_issue(
     worker: Annotated[str, typer.Argument(metavar="WORKER", help="Under which name the work is kept.")],
     days: Annotated[float, typer.Option("--days", metavar="N", help="How long the link works.")] = 30.0,
     label: Annotated[str, typer.Option("--label", metavar="TEXT", help="For your own list.")] = "",
+    pool: Annotated[str, typer.Option("--pool", metavar="NAME", help="To which pool the worker belongs.")] = "",
+    skill: Skill = None,
+    language: Language = None,
     public_url: PublicUrl = _SERVED,
     workplace: Workplace = None,
     as_json: AsJson = False,
 ) -> None:
     """Invite a worker and print the link; whoever has it works under that name."""
     with connect("local", workplace) as place:
-        invite = place.invites().issue(worker, lifetime_s=days * 24 * 3600, label=label)
+        skills = skill_words(skill, language)
+        invite = place.invites().issue(worker, lifetime_s=days * 24 * 3600, label=label, pool=pool, skills=skills)
     if as_json:
         emit_json({"invite_id": invite.invite_id, "link": invite.url(public_url)})
         return
@@ -39,7 +46,7 @@ def invites_list(public_url: PublicUrl = _SERVED, workplace: Workplace = None, a
     """List the invitations, oldest first; with --json their links too."""
     import pandas as pd
 
-    columns = ["invite_id", "worker", "label", "expires_at", "revoked_at"]
+    columns = ["invite_id", "worker", "label", "pool", "skills", "expires_at", "revoked_at"]
     with connect("local", workplace) as place:
         found: list[Any] = place.invites().all()
     rows = [{**{name: getattr(each, name) for name in columns}, "link": each.url(public_url)} for each in found]
@@ -47,7 +54,7 @@ def invites_list(public_url: PublicUrl = _SERVED, workplace: Workplace = None, a
     if as_json:
         emit_json(frame)
     else:
-        table(frame.drop(columns="link"))
+        table(frame.drop(columns="link").assign(skills=frame["skills"].map(", ".join)))
 
 
 @invites_app.command("revoke")
@@ -63,3 +70,38 @@ def invites_revoke(
         emit_json({"revoked": invite})
     else:
         say(f"revoked: {invite}")
+
+
+@invites_app.command("messages")
+def invites_messages(workplace: Workplace = None, as_json: AsJson = False) -> None:
+    """List the questions about items that wait for an answer, oldest first."""
+    import pandas as pd
+
+    columns = ["submission_id", "item", "text", "at"]
+    with connect("local", workplace) as place:
+        found: list[Any] = place.threads().unanswered()
+    frame = pd.DataFrame([{name: getattr(each, name) for name in columns} for each in found], columns=columns)
+    if as_json:
+        emit_json(frame)
+    else:
+        table(frame)
+
+
+@invites_app.command("reply")
+def invites_reply(
+    submission: Annotated[str, typer.Argument(metavar="SUBMISSION", help="As in the list of messages.")],
+    item: Annotated[str, typer.Argument(metavar="ITEM", help="What was asked about.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The worker reads it beside the item.")],
+    workplace: Workplace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Answer a worker's question; the worker finds it on the own page and beside the item."""
+    with connect("local", workplace) as place:
+        threads = place.threads()
+        if not threads.of(submission, item):
+            raise InputError(f"submission {submission!r} has no question about item {item!r}; list the messages")
+        threads.reply(submission, item, text, at=datetime.now(UTC))
+    if as_json:
+        emit_json({"submission_id": submission, "item": item})
+    else:
+        say("answered")

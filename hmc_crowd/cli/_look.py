@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from hmc_crowd._base.findings import Finding
 from hmc_crowd.cli._app import (
     BEGIN,
     DEFAULT_DATABASE,
@@ -16,9 +17,12 @@ from hmc_crowd.cli._app import (
     AspectName,
     CampaignName,
     Database,
+    Endpoint,
+    Workplace,
     app,
     open_campaign,
 )
+from hmc_crowd.cli._doctor import look_at_platform
 from hmc_crowd.cli._facts import status_facts
 from hmc_crowd.cli._outside_facts import ask, leave_unless_done
 from hmc_crowd.cli._show import busy, emit_json, facts, say, table
@@ -89,23 +93,40 @@ def report(
 
 
 @app.command(rich_help_panel=BEGIN)
-def doctor(db: Database = DEFAULT_DATABASE, as_json: AsJson = False) -> None:
-    """Say what is installed, which platforms there are, and whether the database can be used."""
+def doctor(
+    platform: Annotated[
+        str | None,
+        typer.Option("--platform", metavar="NAME", help="Look also at what working with this platform needs."),
+    ] = None,
+    endpoint: Endpoint = None,
+    public_url: Annotated[
+        str | None, typer.Option("--public-url", metavar="URL", help="Where people's browsers reach `hmc-crowd serve`.")
+    ] = None,
+    workplace: Workplace = None,
+    db: Database = DEFAULT_DATABASE,
+    as_json: AsJson = False,
+) -> None:
+    """Say what is installed and whether the database, and with --platform everything that it needs, can be used.
+
+    Leaves with 1 where something fails, with 3 where the platform gives no answer.
+    """
     import pandas as pd
 
-    checks = pd.DataFrame(_checks(db), columns=["check", "ok", "found"])
-    healthy = bool(checks["ok"].all())
+    found = _checks(db)
+    if platform is not None:
+        found += look_at_platform(platform, endpoint, workplace, public_url)
+    failed = [each.check for each in found if each.is_fault]
+    shown = pd.DataFrame([(each.check, each.state, each.found) for each in found], columns=["check", "state", "found"])
     if as_json:
-        emit_json(checks)
+        emit_json(shown.assign(ok=shown["state"] != "fail"))
     else:
-        table(checks)
-    if not healthy:
-        failed = ", ".join(checks.loc[~checks["ok"], "check"])
-        typer.echo(f"hmc-crowd: not in order: {failed}", err=True)
+        table(shown)
+    if failed:
+        typer.echo(f"hmc-crowd: not in order: {', '.join(failed)}", err=True)
         raise typer.Exit(1)
 
 
-def _checks(db: str) -> list[tuple[str, bool, str]]:
+def _checks(db: str) -> list[Finding]:
     from hmc_crowd.platform import platform_names
 
     rows = [("python", sys.version_info >= (3, 11), sys.version.split()[0])]
@@ -115,7 +136,8 @@ def _checks(db: str) -> list[tuple[str, bool, str]]:
         for extra, (package, found) in zip(_EXTRAS, _versions(tuple(_EXTRAS.values())), strict=True)
     ]
     platforms = platform_names()
-    return [*rows, ("platforms", bool(platforms), ", ".join(platforms) or "none"), _database(db)]
+    rows += [("platforms", bool(platforms), ", ".join(platforms) or "none"), _database(db)]
+    return [Finding(check, "ok" if is_fine else "fail", found) for check, is_fine, found in rows]
 
 
 def _versions(packages: tuple[str, ...]) -> list[tuple[str, str | None]]:

@@ -4,9 +4,9 @@
 code   meaning
 =====  ==================================================================
 0      done
-1      a check failed (``certify --at-least``, ``doctor``)
+1      a check failed (``certify``: the agreement is missed; ``doctor``)
 2      wrong usage or input; nothing was changed
-3      the platform failed, or a person is needed
+3      the platform failed, or a person is needed; ``certify``: not decided
 130    interrupted (Ctrl-C); call the same command again to go on
 =====  ==================================================================
 """

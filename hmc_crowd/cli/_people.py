@@ -16,10 +16,12 @@ from hmc_crowd.cli._app import (
     ContentWarning,
     Database,
     Endpoint,
+    Language,
     Minutes,
     Pages,
     PlatformName,
     Redundancy,
+    Skill,
     Workplace,
     Yes,
     app,
@@ -27,7 +29,7 @@ from hmc_crowd.cli._app import (
     connect_pages,
     open_campaign,
 )
-from hmc_crowd.cli._arguments import count_or_share, read_budget, read_pay, require_budget
+from hmc_crowd.cli._arguments import count_or_share, read_budget, read_pay, require_budget, skill_words
 from hmc_crowd.cli._facts import plan_facts, sheet_facts
 from hmc_crowd.cli._planning import Audit, MaxHuman, TradeOff
 from hmc_crowd.cli._show import busy, emit_json, facts, notes, progress_bar, say, table
@@ -35,6 +37,10 @@ from hmc_crowd.errors import InputError
 
 Pay = Annotated[
     str, typer.Option("--pay", metavar="RATE", help="Per expected hour (12/h), or per submission (1.50USD).")
+]
+PayOrPool = Annotated[
+    str | None,
+    typer.Option("--pay", metavar="RATE", help="Per expected hour (12/h), or per submission (1.50USD)."),
 ]
 Method = Annotated[
     str, typer.Option("--method", metavar="METHOD", help="How answers become a label, as in `hmc-crowd aggregate`.")
@@ -64,7 +70,7 @@ DRY = "nothing was sent; add --yes --budget AMOUNT to publish"
 
 @app.command(rich_help_panel=PEOPLE)
 def publish(
-    pay: Pay,
+    pay: PayOrPool = None,
     budget: Budget = None,
     yes: Yes = False,
     platform: PlatformName = LOCAL,
@@ -80,12 +86,19 @@ def publish(
     ] = None,
     description: Annotated[str, typer.Option("--description", metavar="TEXT", help="What they read next.")] = "",
     content_warning: ContentWarning = "",
+    pool: Annotated[
+        str | None, typer.Option("--pool", metavar="NAME", help="Only its people, for its price: no --pay.")
+    ] = None,
+    skill: Skill = None,
+    language: Language = None,
     db: Database = DEFAULT_DATABASE,
     campaign: CampaignName = None,
     as_json: AsJson = False,
 ) -> None:
     """Bundle the plan's items into HITs and offer them to people; a dry run unless --yes --budget AMOUNT."""
     require_budget(budget, yes=yes)
+    if (pay is None) == (pool is None):
+        raise InputError("give --pay, or --pool, whose price counts")
     with (
         open_campaign(db, campaign) as opened,
         connect(platform, workplace, endpoint) as place,
@@ -103,6 +116,8 @@ def publish(
             title=title,
             description=description,
             content_warning=content_warning,
+            pool=pool,
+            skills=skill_words(skill, language),
             pages=shown_by,
             dry_run=not yes,
             progress=progress,

@@ -18,10 +18,20 @@ from hmc_crowd.cli._app import (
     app,
     open_campaign,
 )
-from hmc_crowd.cli._arguments import count_or_share, grid, numbers, read_hourly, read_money, require_free
+from hmc_crowd.cli._arguments import (
+    count_or_share,
+    grid,
+    numbers,
+    read_hourly,
+    read_moment,
+    read_money,
+    require_free,
+)
 from hmc_crowd.cli._facts import plan_facts, quote_facts
 from hmc_crowd.cli._show import busy, emit_json, facts, notes, say, table
 from hmc_crowd.errors import FrameError, InputError
+
+PROMISE = "A promise in place of --trade-off, --max-human and --audit"
 
 MaxHuman = Annotated[
     str | None,
@@ -150,6 +160,29 @@ def plan(
         str,
         typer.Option("--confidence", metavar="KIND", help="calibrated (where `confidence calibrate` was run), or raw."),
     ] = "calibrated",
+    target_agreement: Annotated[
+        float | None,
+        typer.Option(
+            "--target-agreement",
+            metavar="SHARE",
+            help="Promise this agreement with people: trade-off, cap and audit are chosen for the least human time.",
+            rich_help_panel=PROMISE,
+        ),
+    ] = None,
+    level: Annotated[
+        float,
+        typer.Option("--level", metavar="SHARE", help="Confidence of its certificate.", rich_help_panel=PROMISE),
+    ] = 0.95,
+    assurance: Annotated[
+        float,
+        typer.Option(
+            "--assurance", metavar="SHARE", help="How often the certificate is to come out.", rich_help_panel=PROMISE
+        ),
+    ] = 0.9,
+    due: Annotated[
+        str | None,
+        typer.Option("--due", metavar="MOMENT", help="Deadline, 2026-12-01T18:00Z: is it too much for the pools?"),
+    ] = None,
     db: Database = DEFAULT_DATABASE,
     campaign: CampaignName = None,
     as_json: AsJson = False,
@@ -157,6 +190,7 @@ def plan(
     """Decide for every item whether people judge it, and draw the audit of the others."""
     if max_hours is not None and not 0 <= max_hours < 1e9:
         raise InputError(f"--max-hours is {max_hours}; give a number of hours, at least 0")
+    due_at = None if due is None else read_moment(due, name="--due")
     with open_campaign(db, campaign) as opened, busy("planning"):
         currency = opened.status().currency
         hourly = None if pay is None else read_hourly(pay, currency, why="a plan").minor
@@ -171,6 +205,10 @@ def plan(
             redundancy=redundancy,
             pay_per_hour_minor=hourly,
             confidence=confidence,
+            target_agreement=target_agreement,
+            level=level,
+            assurance=assurance,
+            due_at=due_at,
         )
     if as_json:
         emit_json(result)

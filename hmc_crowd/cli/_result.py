@@ -19,14 +19,22 @@ from hmc_crowd.cli._show import busy, emit_json, facts, notes, say
 from hmc_crowd.errors import InputError
 
 _ALONE = "Without a campaign"
+INCONCLUSIVE = 3
 
 
 @app.command(rich_help_panel=RESULT)
 def certify(
-    level: Annotated[float, typer.Option("--level", metavar="SHARE", help="Confidence of the bound.")] = 0.95,
+    level: Annotated[
+        float | None,
+        typer.Option("--level", metavar="SHARE", help="Confidence of the bound: 0.95, or what the plan promised."),
+    ] = None,
     at_least: Annotated[
         float | None,
-        typer.Option("--at-least", metavar="SHARE", help="Leave with 1 unless this agreement is certified."),
+        typer.Option(
+            "--at-least",
+            metavar="SHARE",
+            help="Judge this agreement, by default what the plan promised: leave with 0 held, 1 failed, 3 not decided.",
+        ),
     ] = None,
     items: Annotated[
         int | None, typer.Option("--items", metavar="N", help="Size of the batch ...", rich_help_panel=_ALONE)
@@ -49,25 +57,32 @@ def certify(
     if at_least is not None and not 0 <= at_least <= 1:
         raise InputError(f"--at-least is {at_least}; a share of labels lies in [0, 1]")
     if any(count is not None for count in (items, human, audited, wrong)):
-        bound = _certify_counts(items, human, audited, wrong, level=level, as_json=as_json)
+        bound, most = _certify_counts(items, human, audited, wrong, level=level or 0.95, as_json=as_json)
     else:
         with open_campaign(db, campaign) as opened, busy("certifying"):
             result = opened.certify(level=level)
-        bound = result.agreement_at_least
+        at_least = result.target if at_least is None else at_least
+        bound, most = result.agreement_at_least, result.agreement_at_most
         if as_json:
             emit_json(result)
         else:
             facts(*certificate_facts(result))
             notes(result.assumptions, kind="assuming")
     if at_least is not None and bound < at_least:
-        typer.echo(f"hmc-crowd: {bound:.4f} is below the {at_least:g} asked for", err=True)
-        raise typer.Exit(1)
+        typer.echo(f"hmc-crowd: {bound:.4f} is below the {at_least:g} asked for{_why(most, at_least)}", err=True)
+        raise typer.Exit(1 if most < at_least else INCONCLUSIVE)
+
+
+def _why(most: float, at_least: float) -> str:
+    if most < at_least:
+        return f", and it failed: the audit shows at most {most:.4f}"
+    return f", but not ruled out (up to {most:.4f}): a larger audit may decide, or more items for people"
 
 
 def _certify_counts(
     items: int | None, human: int | None, audited: int | None, wrong: int | None, *, level: float, as_json: bool
-) -> float:
-    from hmc_crowd.routing import certify_batch
+) -> tuple[float, float]:
+    from hmc_crowd.routing import agreement_at_most, certify_batch
 
     if items is None or human is None or audited is None or wrong is None:
         raise InputError(
@@ -79,7 +94,7 @@ def _certify_counts(
     else:
         say(str(result))
         notes(result.assumptions, kind="assuming")
-    return float(result.agreement_at_least)
+    return float(result.agreement_at_least), agreement_at_most(items, human, audited, wrong, level=level)
 
 
 @app.command(rich_help_panel=RESULT)

@@ -1,6 +1,7 @@
 """Commands of the workplace's owner: serve, layouts, keys."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +19,7 @@ OfBoard = Annotated[bool, typer.Option("--board", help="Keys of the board and th
 
 @app.command(rich_help_panel=PEOPLE)
 def serve(
+    context: typer.Context,
     host: Annotated[str, typer.Option("--host", metavar="HOST", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
         int, typer.Option("--port", min=0, max=65_535, metavar="N", help="Port to listen on; 0 takes a free one.")
@@ -32,29 +34,60 @@ def serve(
         Path | None,
         typer.Option("--study", metavar="FILE", help="What workers read and pass before the work (TOML)."),
     ] = None,
+    workers: Annotated[
+        int,
+        typer.Option("--workers", min=1, max=64, metavar="N", help="How many processes answer; several on PostgreSQL."),
+    ] = 1,
     workplace: Workplace = None,
     db: Database = DEFAULT_DATABASE,
     as_json: AsJson = False,
 ) -> None:
     """Serve the workplace: task pages, the board, the MTurk API, and Prolific's arrivals where its token is set."""
+    from hmc_crowd.cli._serving import bind, public_address
+    from hmc_crowd.cli._workers import supervise
+
+    public_address(host, port, public_url)
+    campaigns = _named(context, db)
+    with bind(host, port) as listening:
+        address = public_address(host, listening.getsockname()[1], public_url)
+
+        def work(tell: Callable[[list[tuple[str, str]], str], None]) -> bool:
+            return _serve_once(listening, address, workplace, campaigns, study, tell=tell, is_alone=workers == 1)
+
+        is_interrupted = supervise(work, workers, tell=lambda shown, where: _started(shown, where, as_json=as_json))
+    if is_interrupted:
+        raise typer.Exit(130)
+
+
+def _serve_once(
+    listening: Any,
+    address: str,
+    workplace: str | None,
+    database: str | None,
+    study: Path | None,
+    *,
+    tell: Callable[[list[tuple[str, str]], str], None],
+    is_alone: bool,
+) -> bool:
+    """Serve in this process until told to stop; return whether that was Ctrl-C."""
     from contextlib import ExitStack
 
     from hmc_crowd._base.clock import SystemClock
     from hmc_crowd._base.serving import ServeSettings, load_mounts, make_app
-    from hmc_crowd.cli._serving import bind, public_address, run
+    from hmc_crowd.cli._serving import run
     from hmc_crowd.platform import find_platform
 
-    public_address(host, port, public_url)
     with ExitStack() as stack:
-        listening = stack.enter_context(bind(host, port))
-        address = public_address(host, listening.getsockname()[1], public_url)
         place: Any = find_platform("local", workplace, pages=address)
         stack.callback(place.close)
+        where = place.account().endpoint
+        if not is_alone and where.startswith("sqlite"):
+            raise InputError(f"--workers needs PostgreSQL, and the workplace is {where}; see --workplace")
         settings = ServeSettings(
             place,
             address,
             SystemClock(),
-            database=db,
+            database=database,
             environment=os.environ,
             study=None if study is None else str(study),
         )
@@ -62,10 +95,14 @@ def serve(
         for each in mounts:
             stack.callback(each.close or (lambda: None))
         shown = [(what, address + path) for each in mounts for what, path in each.shown]
-        where = place.account().endpoint
-        is_interrupted = run(make_app(mounts), listening, started=lambda: _started(shown, where, as_json=as_json))
-    if is_interrupted:
-        raise typer.Exit(130)
+        return run(make_app(mounts), listening, started=lambda: tell(shown, where))
+
+
+def _named(context: typer.Context, db: str) -> str | None:
+    """Return the campaigns' database; None where nobody named one and the one by default is not there."""
+    source = context.get_parameter_source("db")
+    is_named = source is not None and source.name != "DEFAULT"
+    return db if is_named or Path(db).exists() else None
 
 
 def _started(shown: list[tuple[str, str]], where: str, *, as_json: bool) -> None:
@@ -132,14 +169,24 @@ def keys_issue(
             help="A key for the board and the machine door instead: worker, expert, auditor, reviewer or owner.",
         ),
     ] = None,
+    skill: Annotated[
+        list[str] | None,
+        typer.Option("--skill", metavar="NAME", help="With --role: what its holder knows; give it again for more."),
+    ] = None,
+    per_hour: Annotated[
+        float | None,
+        typer.Option("--per-hour", metavar="N", help="With --role: how many items its holder can do in an hour."),
+    ] = None,
     db: Database = DEFAULT_DATABASE,
     workplace: Workplace = None,
     as_json: AsJson = False,
 ) -> None:
     """Issue a key for the MTurk API, or with --role for the board; it is printed now and never again."""
     if role is not None:
-        _board_keys.issue(db, role, label, as_json=as_json)
+        _board_keys.issue(db, role, label, skills=skill or [], per_hour=per_hour, as_json=as_json)
         return
+    if skill or per_hour is not None:
+        raise InputError("--skill and --per-hour are about the machine door's people; give --role expert, too")
     with connect("local", workplace) as place:
         key = place.front_door().issue_key(account, label=label)
     shown = {"AWS_ACCESS_KEY_ID": key.access_key_id, "AWS_SECRET_ACCESS_KEY": key.secret_access_key}

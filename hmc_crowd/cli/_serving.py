@@ -7,6 +7,7 @@ requests finish.
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import threading
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from hmc_crowd._base.extras import require
+from hmc_crowd._base.serving import keep_peer
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -127,8 +129,11 @@ def run(app: Any, listening: socket.socket, *, started: Callable[[], None]) -> b
             await super().startup(sockets=sockets)
             started()
 
+    # Whoever trusts a proxy must know who connected; uvicorn's own reading of the headers would hide it.
+    headers = require("uvicorn.middleware.proxy_headers", extra="web", purpose="hmc-crowd serve")
     config = uvicorn.Config(
-        app,
+        keep_peer(headers.ProxyHeadersMiddleware(app, os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1"))),
+        proxy_headers=False,
         log_level="warning",
         lifespan="off",
         ws="none",

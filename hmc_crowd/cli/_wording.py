@@ -33,6 +33,8 @@ _COMMANDS = {
     "overwrite=True": "--overwrite",
     "override=True": "--override",
     "content_warning=": "--content-warning",
+    "aggregate(blind_only=True)": "`hmc-crowd aggregate --blind-only`",
+    "include_stale=True": "--include-stale",
     "pages=": "--pages",
 }
 _OPTIONS = {

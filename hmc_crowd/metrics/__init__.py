@@ -10,6 +10,7 @@ with a reason, never a plausible number.
 
 from __future__ import annotations
 
+from hmc_crowd.metrics._anchoring import anchoring
 from hmc_crowd.metrics._bradley_terry import BradleyTerry, bradley_terry
 from hmc_crowd.metrics._codes import bool_vector, label_codes
 from hmc_crowd.metrics._confidence import RiskCoverage, confidence_auc, risk_coverage, top_k_accuracy
@@ -34,6 +35,7 @@ from hmc_crowd.metrics._rank_correlation import rank_correlation
 from hmc_crowd.metrics._reliability import MacroScores, macro_from_counts, macro_scores, per_position
 from hmc_crowd.metrics._reliability_table import Reliability, reliability
 from hmc_crowd.metrics._result import Metric, metrics_frame
+from hmc_crowd.metrics._routed_mean import routed_mean, routed_means
 from hmc_crowd.metrics._routing_fairness import RoutingFairness, routing_fairness
 from hmc_crowd.metrics._score_report import score_report
 from hmc_crowd.metrics._score_report_result import ScoreReport
@@ -67,6 +69,7 @@ __all__ = [
     "adjacent_agreement",
     "agreement_table",
     "agreement_weights",
+    "anchoring",
     "bool_vector",
     "bradley_terry",
     "brennan_prediger",
@@ -111,6 +114,8 @@ __all__ = [
     "reliability",
     "risk_coverage",
     "root_mean_squared_error",
+    "routed_mean",
+    "routed_means",
     "routing_fairness",
     "score_report",
     "score_types",

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from hmc_crowd._base.evidence import refuse_seeing
 from hmc_crowd.errors import InputError
 from hmc_crowd.metrics._influence import Spread, share_interval, t_quantile
 from hmc_crowd.metrics._intervals import ask_for
@@ -54,6 +55,7 @@ def ppi_mean(
     weights_unlabelled: Any = None,
     ids: Any = None,
     ids_unlabelled: Any = None,
+    evidence: Any = None,
     small_sample: bool = False,
 ) -> Metric:
     """Return the mean of human labels, estimated with the help of machine predictions.
@@ -76,6 +78,8 @@ def ppi_mean(
         Importance of each item, >= 0; scaled to mean 1 within each set.
     ids, ids_unlabelled : array, optional
         Item ids; an id in both sets is refused.
+    evidence : str or array of str, optional
+        On what the labels rest (the column ``evidence`` of a label table): any but blind ones are refused.
     small_sample : bool, default False
         Divide by n - 1 and use t with n - 1 degrees of freedom, where ppi-python divides by n and takes the normal
         quantile. Use it below 50 labels.
@@ -89,7 +93,8 @@ def ppi_mean(
     Raises
     ------
     InputError
-        Lengths differ, weights are negative or sum to 0, an id is in both sets, an argument is out of range.
+        Lengths differ, weights are negative or sum to 0, an id is in both sets, a label was given in view of the
+        machine's, an argument is out of range.
 
     Examples
     --------
@@ -103,6 +108,8 @@ def ppi_mean(
     if alternative not in {"two-sided", "larger", "smaller"}:
         raise InputError(f"alternative is {alternative!r}; choose 'two-sided', 'larger' or 'smaller'")
     _refuse_overlap(ids, ids_unlabelled)
+    if evidence is not None:
+        refuse_seeing(evidence, what="correct a machine's mean")
     y, f, w, lost = _labelled(labels, predictions, weights)
     rest, w_rest, lost_rest = _unlabelled(predictions_unlabelled, weights_unlabelled)
     common: dict[str, Any] = {

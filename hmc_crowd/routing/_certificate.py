@@ -13,19 +13,17 @@ The bound is about THIS batch. It says nothing about later traffic, and nothing 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from hmc_crowd.errors import InputError
+from hmc_crowd.routing._checks import audit_counts, level_of
 from hmc_crowd.routing._hypergeometric import largest_plausible
 from hmc_crowd.routing._render import html_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Certificate", "certify_batch"]
+__all__ = ["Certificate", "certificate_of", "certify_batch"]
 
 _ASSUMPTIONS = (
     "the audit is a simple random sample of the items that the machine kept, drawn before anyone saw their labels",
@@ -133,7 +131,8 @@ def certify_batch(
     level : float, default 0.95
         Confidence of the bound, in (0, 1).
     design : {"items"}, default "items"
-        How the audit was drawn. Whole dialogues need a bound of their own: the formula for items would miss too often.
+        How the audit was drawn. Whole dialogues need a bound of their own (`certify_groups`): the formula for items
+        would miss too often.
     unanswered : int, default 0
         Drawn items without an answer. They count as wrong in the sample and stay unrepaired in the batch, so waiting
         never makes a certificate better than it is.
@@ -159,55 +158,52 @@ def certify_batch(
     agreement with our people >= 0.9725 at 95%: at most 156 of 5,673 labels wrong
     (machine kept 2,837, audited 200, wrong 6)
     """
-    counts = {"items": items, "human": human, "audited": audited, "wrong": wrong, "unanswered": unanswered}
-    n, people, drawn, found, waiting = (_count(name, value) for name, value in counts.items())
-    kept = _check_counts(n, people, drawn, found, waiting)
-    if isinstance(level, (bool, np.bool_)) or not isinstance(level, Real) or not 0.0 < float(level) < 1.0:
-        raise InputError(f"level is {level!r}; give a confidence strictly between 0 and 1, such as 0.95")
+    n, people, drawn, found, waiting = audit_counts(items, human, audited, wrong, unanswered)
+    kept, confidence = n - people, level_of(level)
     if design != "items":
         raise InputError(
             f"design is {design!r}; this bound holds for design='items', a simple random sample of items: "
-            "an audit of whole dialogues needs a bound of its own"
+            "an audit of whole dialogues needs a bound of its own, certify_groups"
         )
-    most = largest_plausible(found + waiting, kept, drawn, 1.0 - float(level)) if kept else 0
+    most = largest_plausible(found + waiting, kept, drawn, 1.0 - confidence) if kept else 0
+    return certificate_of(
+        (n, people, drawn, found, waiting),
+        most=most,
+        level=confidence,
+        design=design,
+        method="exact one-sided hypergeometric bound",
+        assumptions=_ASSUMPTIONS,
+    )
+
+
+def certificate_of(
+    counts: tuple[int, int, int, int, int],
+    *,
+    most: int,
+    level: float,
+    design: str,
+    method: str,
+    assumptions: tuple[str, ...],
+) -> Certificate:
+    """Build a certificate from the counts of an audit and the most wrong items that the machine can have kept."""
+    n, people, drawn, found, waiting = counts
+    # What the audit found is repaired.
     left = most - found
     return Certificate(
         agreement_at_least=(n - left) / n,
         wrong_at_most=left,
         items=n,
         human=people,
-        kept=kept,
+        kept=n - people,
         audited=drawn,
         wrong=found,
         unanswered=waiting,
-        level=float(level),
+        level=level,
         design=design,
-        method="exact one-sided hypergeometric bound",
-        reason=_reason(kept, drawn, waiting),
-        assumptions=_ASSUMPTIONS,
+        method=method,
+        reason=_reason(n - people, drawn, waiting),
+        assumptions=assumptions,
     )
-
-
-def _count(name: str, value: Any) -> int:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < 0:
-        raise InputError(f"{name} is {value!r}; give a whole number of items, at least 0")
-    return int(value)
-
-
-def _check_counts(items: int, human: int, audited: int, wrong: int, unanswered: int) -> int:
-    """Return how many items the machine kept, or name the counts that contradict one another."""
-    if items == 0:
-        raise InputError("items is 0; there is no batch to certify")
-    if human > items:
-        raise InputError(f"human is {human} of {items} items; people cannot have judged more than there are")
-    kept = items - human
-    if audited > kept:
-        raise InputError(f"audited is {audited}, but the machine kept only {kept} of {items} items")
-    if wrong + unanswered > audited:
-        raise InputError(
-            f"wrong is {wrong} and unanswered {unanswered}, more than the {audited} audited; give one audit's counts"
-        )
-    return kept
 
 
 def _reason(kept: int, audited: int, unanswered: int) -> str:

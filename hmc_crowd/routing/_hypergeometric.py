@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-__all__ = ["largest_plausible", "lower_tail"]
+__all__ = ["largest_plausible", "log_probability", "lower_tail", "plausible"]
 
 # ln(n!) minus Stirling's formula, for small n where its series is not exact enough.
 _SMALL = tuple(
@@ -43,7 +43,12 @@ def lower_tail(seen: int, population: int, wrong: int, drawn: int) -> float:
     ratios_down = down * (right + down) / ((wrong - down + 1) * (drawn - down + 1))
     ratios_up = (wrong - up) * (drawn - up) / ((up + 1) * (right + up + 1))
     total = 1.0 + float(np.cumprod(ratios_down).sum()) + float(np.cumprod(ratios_up).sum())
-    return min(1.0, _probability(anchor, population, wrong, drawn) * total)
+    return min(1.0, math.exp(log_probability(anchor, population, wrong, drawn)) * total)
+
+
+def plausible(seen: int, population: int, wrong: int, drawn: int, alpha: float) -> bool:
+    """Say whether seeing so few has a probability above `alpha`; a tie within rounding counts as plausible."""
+    return lower_tail(seen, population, wrong, drawn) > alpha * (1.0 - 1e-11)
 
 
 def largest_plausible(seen: int, population: int, drawn: int, alpha: float) -> int:
@@ -52,19 +57,26 @@ def largest_plausible(seen: int, population: int, drawn: int, alpha: float) -> i
     # The tail falls as the number of wrong ones grows; at `low` it is 1.
     while low < high:
         middle = (low + high + 1) // 2
-        if lower_tail(seen, population, middle, drawn) > alpha:
+        if plausible(seen, population, middle, drawn, alpha):
             low = middle
         else:
             high = middle - 1
     return low
 
 
-def _probability(x: int, population: int, wrong: int, drawn: int) -> float:
-    """Return P(X = x) as a quotient of binomial probabilities at p = drawn / population, where all three are large."""
+def log_probability(x: int, population: int, wrong: int, drawn: int) -> float:
+    """Return log P(X = x): a quotient of binomial probabilities at p = drawn / population, where all three are large.
+
+    -inf where x is impossible.
+    """
+    if not max(0, drawn - (population - wrong)) <= x <= min(drawn, wrong):
+        return -math.inf
+    if drawn in (0, population):
+        return 0.0
     p = drawn / population
     q = (population - drawn) / population
     log_p = _log_binomial(x, wrong, p, q) + _log_binomial(drawn - x, population - wrong, p, q)
-    return math.exp(log_p - _log_binomial(drawn, population, p, q))
+    return log_p - _log_binomial(drawn, population, p, q)
 
 
 def _log_binomial(x: int, n: int, p: float, q: float) -> float:

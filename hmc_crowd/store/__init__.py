@@ -4,8 +4,13 @@ Start with `open_store`; inside ``with store.begin() as tx`` or ``with store.rea
 ``tx.campaigns, frames, plans, work, budget, payments, workers, labels, aggregations, models, events``.
 """
 
+from hmc_crowd.store._door import DOOR
+from hmc_crowd.store._hooks import EVENTS
 from hmc_crowd.store._keys import ROLES
+from hmc_crowd.store._line import Place, QueueAges, WorkQueue
 from hmc_crowd.store._privacy import Person
+from hmc_crowd.store._records_door import DeliveryRecord, WebhookRecord
+from hmc_crowd.store._records_quality import AttemptRecord, NoticeRecord, TestRecord
 from hmc_crowd.store._store import Store, Transaction, open_store
 from hmc_crowd.store.records import (
     AggregationRecord,
@@ -13,6 +18,7 @@ from hmc_crowd.store.records import (
     BudgetRecord,
     CampaignRecord,
     EventRecord,
+    GuidelineRecord,
     HitItemRecord,
     HitRecord,
     IntentRecord,
@@ -20,26 +26,41 @@ from hmc_crowd.store.records import (
     ModelRecord,
     PaymentRecord,
     PlanRecord,
+    PoolRecord,
+    ShiftRecord,
     SubmissionRecord,
 )
 
 __all__ = [
+    "DOOR",
+    "EVENTS",
     "ROLES",
     "AggregationRecord",
     "AspectRecord",
+    "AttemptRecord",
     "BudgetRecord",
     "CampaignRecord",
+    "DeliveryRecord",
     "EventRecord",
+    "GuidelineRecord",
     "HitItemRecord",
     "HitRecord",
     "IntentRecord",
     "KeyRecord",
     "ModelRecord",
+    "NoticeRecord",
     "PaymentRecord",
     "Person",
+    "Place",
     "PlanRecord",
+    "PoolRecord",
+    "QueueAges",
+    "ShiftRecord",
     "Store",
     "SubmissionRecord",
+    "TestRecord",
     "Transaction",
+    "WebhookRecord",
+    "WorkQueue",
     "open_store",
 ]

@@ -12,7 +12,7 @@ from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.store._arrow import Column, bad_rows, read_frame, to_pandas
 from hmc_crowd.store._bulk import bulk_insert, fetch
 from hmc_crowd.store._submissions import SubmissionRepository
-from hmc_crowd.store._tables import Answer, Gold, Submission
+from hmc_crowd.store._tables import Answer, Gold, HitItem, MissingAnswer, Submission
 from hmc_crowd.store._types import check_text
 
 if TYPE_CHECKING:
@@ -34,8 +34,18 @@ _ANSWERS = [
     Column("submitted", "time"),
     Column("mode", "text", default="blind"),
     Column("retest", "integer", default=0),
+    Column("swapped", "flag"),
+    Column("suggestion", "text"),
 ]
+_LATER = ("worker", "label", "started", "submitted", "mode", "retest", "swapped", "suggestion")
 _MODES = ("blind", "suggest")
+_MISSING = [
+    *(
+        Column(name, "key", required=True)
+        for name in ("submission_id", "platform", "item", "aspect", "worker", "kind", "reason")
+    ),
+    Column("note", "text", default=""),
+]
 
 
 class AnswerRepository(SubmissionRepository):
@@ -70,7 +80,8 @@ class AnswerRepository(SubmissionRepository):
             Which pass of which campaign.
         frame : pandas.DataFrame or pyarrow.Table
             ``submission_id, platform, item, aspect, worker, label`` and optional ``started, submitted`` (aware times),
-            ``mode`` ("blind", the default, or "suggest") and ``retest`` (default 0).
+            ``mode`` ("blind", the default, or "suggest"), ``retest`` (default 0), ``swapped`` (of a pair) and
+            ``suggestion`` (the machine's label, shown or not).
 
         Raises
         ------
@@ -91,10 +102,56 @@ class AnswerRepository(SubmissionRepository):
                 "aspect": table["aspect"],
                 "campaign_id": pa.repeat(pa.scalar(campaign, pa.int64()), len(table)),
                 "round": pa.repeat(pa.scalar(round, pa.int64()), len(table)),
-                **{name: table[name] for name in ("worker", "label", "started", "submitted", "mode", "retest")},
+                **{name: table[name] for name in _LATER},
             }
         )
         return bulk_insert(self._session, Answer, rows, conflict="skip")
+
+    def add_missing(self, campaign: int, round: int, frame: Any) -> int:
+        """Insert questions that were left without an answer, with the reason; return how many were new.
+
+        Parameters
+        ----------
+        campaign, round : int
+            Which pass of which campaign.
+        frame : pandas.DataFrame or pyarrow.Table
+            ``submission_id, platform, item, aspect, worker, kind`` ("skip", "flag" or "exposure"), ``reason`` (a short
+            code) and ``note`` (in the worker's words, or empty).
+        """
+        table = read_frame(frame, _MISSING, name="missing")
+        if not len(table):
+            return 0
+        rows = {
+            "submission": self._submission_numbers(campaign, table),
+            **{name: table[name] for name in ("item", "aspect")},
+            "campaign_id": pa.repeat(pa.scalar(campaign, pa.int64()), len(table)),
+            "round": pa.repeat(pa.scalar(round, pa.int64()), len(table)),
+            **{name: table[name] for name in ("worker", "kind", "reason", "note")},
+        }
+        return bulk_insert(self._session, MissingAnswer, pa.table(rows), conflict="skip")
+
+    def missing_counts(self, campaign: int) -> dict[tuple[str, str], int]:
+        """Return how many questions were left without an answer, by kind and reason."""
+        columns = (MissingAnswer.kind, MissingAnswer.reason)
+        query = sa.select(*columns, sa.func.count()).where(MissingAnswer.campaign_id == campaign).group_by(*columns)
+        return {(row[0], row[1]): int(row[2]) for row in self._session.rows(query)}
+
+    def missing(self, campaign: int) -> pd.DataFrame:
+        """Return what was left open: ``task, aspect, worker, kind, reason, note, submission_id, platform``."""
+        text = pa.large_string()
+        columns = [
+            ("task", MissingAnswer.item),
+            *((name, getattr(MissingAnswer, name)) for name in ("aspect", "worker", "kind", "reason", "note")),
+            ("submission_id", Submission.submission_id),
+            ("platform", Submission.platform),
+        ]
+        query = (
+            sa.select(*(column for _, column in columns))
+            .select_from(MissingAnswer.table().join(Submission.table(), MissingAnswer.submission == Submission.id))
+            .where(MissingAnswer.campaign_id == campaign)
+            .order_by(MissingAnswer.submission, MissingAnswer.item, MissingAnswer.aspect)
+        )
+        return to_pandas(fetch(self._session, query, {name: text for name, _ in columns}), ())
 
     def _submission_numbers(self, campaign: int, table: Any) -> Any:
         """Return our number of each row's submission, refusing unknown ones."""
@@ -146,9 +203,13 @@ class AnswerRepository(SubmissionRepository):
         -------
         pandas.DataFrame
             ``task, worker, label, aspect, started, submitted, submission_id, round, seconds`` (submitted - started),
-            ``is_gold, excluded`` (the reason, or missing), ``mode, retest, platform``.
+            ``is_gold, excluded`` (the reason, or missing), ``mode, retest, platform, swapped, suggestion`` and
+            ``guideline_version`` (of the page; "" where it was the first).
         """
         gold = sa.and_(Gold.campaign_id == Answer.campaign_id, Gold.aspect == Answer.aspect, Gold.item == Answer.item)
+        asked = sa.and_(
+            HitItem.hit_key == Submission.hit_key, HitItem.item == Answer.item, HitItem.aspect == Answer.aspect
+        )
         text, moment = pa.large_string(), pa.timestamp("us", "UTC")
         columns: list[tuple[str, Any, Any]] = [
             ("task", Answer.item, text),
@@ -164,11 +225,15 @@ class AnswerRepository(SubmissionRepository):
             ("mode", Answer.mode, text),
             ("retest", Answer.retest, pa.int64()),
             ("platform", Submission.platform, text),
+            ("swapped", Answer.swapped, pa.bool_()),
+            ("suggestion", Answer.suggestion, text),
+            ("guideline_version", sa.func.coalesce(HitItem.guideline_version, ""), text),
         ]
         query = (
             sa.select(*(column for _, column, _ in columns))
             .select_from(Answer.table().join(Submission.table(), Answer.submission == Submission.id))
             .outerjoin(Gold.table(), gold)
+            .outerjoin(HitItem.table(), asked)
             .where(Answer.campaign_id == campaign)
             .order_by(Answer.submission, Answer.started, Answer.item, Answer.aspect)
         )

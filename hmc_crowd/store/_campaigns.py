@@ -115,6 +115,8 @@ class CampaignRepository(Repository):
             "labels": [check_text(label, name="labels") for label in aspect.labels],
             "guideline_version": check_text(aspect.guideline_version, name="guideline_version"),
             "language": check_text(aspect.language, name="language"),
+            "guideline": check_text(aspect.guideline, name="guideline"),
+            "question": check_text(aspect.question, name="question"),
         }
         self._session.run(sa.insert(Aspect.table()), row)
 
@@ -128,6 +130,8 @@ class CampaignRepository(Repository):
                 labels=tuple(row.labels),
                 guideline_version=row.guideline_version,
                 language=row.language,
+                guideline=row.guideline,
+                question=row.question,
             )
             for row in self._session.rows(query)
         ]

@@ -122,7 +122,10 @@ def make_engine(address: Address, *, busy_s: float) -> sa.Engine:
     """
     if address.is_sqlite:
         # What stands in a statement is people's ids and texts: a traceback must not show it.
-        engine = sa.create_engine(address.url, connect_args={"timeout": busy_s}, hide_parameters=True)
+        # The connection used last is used next: its cache is warm, and it knows whether others have written since.
+        engine = sa.create_engine(
+            address.url, connect_args={"timeout": busy_s}, hide_parameters=True, pool_use_lifo=True
+        )
         sa.event.listen(engine, "connect", _prepare_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)
         return engine

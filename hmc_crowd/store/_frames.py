@@ -42,6 +42,8 @@ COLUMNS: dict[str, list[Column]] = {
         Column("features", "dict", spread="f_"),
         Column("sensitive", "flag", default=False),
         Column("erased_at", "time"),
+        Column("response_a", "text"),
+        Column("response_b", "text"),
     ],
     "predictions": [
         _ASPECT,
@@ -83,7 +85,8 @@ class FrameRepository(Repository):
         frame : pandas.DataFrame or pyarrow.Table
             Columns ``item`` (text, unique, at most 800 bytes) and ``text``; optional ``group`` (default: the item is a
             group of its own), ``position`` (default 0), ``audience`` ("any", the default, "in_house" or a pool's name),
-            ``sensitive`` (default False), and features as a column ``features`` of dicts or as columns ``f_<name>``.
+            ``sensitive`` (default False), ``response_a`` and ``response_b`` (of a pair, which answer ``text``), and
+            features as a column ``features`` of dicts or as columns ``f_<name>``.
             Give a large frame as columns and, best, as Arrow.
 
         Raises

@@ -29,8 +29,13 @@ __all__ = ["LargeFrames"]
 
 # The column of each kind that a stored row always has: where it is null, there is no row.
 _MARK = {"predictions": "label", "efforts": "seconds"}
-# What parts written before 0002 lack.
-_LATER = {"sensitive": pa.scalar(False), "erased_at": pa.scalar(None, pa.timestamp("us", "UTC"))}
+# What parts lack that were written before 0002, or before 0006.
+_LATER = {
+    "sensitive": pa.scalar(False),
+    "erased_at": pa.scalar(None, pa.timestamp("us", "UTC")),
+    "response_a": pa.scalar(None, pa.large_string()),
+    "response_b": pa.scalar(None, pa.large_string()),
+}
 
 
 class LargeFrames:
@@ -97,6 +102,9 @@ class LargeFrames:
             texts = pc.if_else(chosen, pa.scalar(marker, table["text"].type), table["text"])
             moments = pc.if_else(chosen, pa.scalar(at, kind), before)
             table = table.set_column(table.column_names.index("text"), "text", texts)
+            for name in {"response_a", "response_b"} & set(table.column_names):
+                kept = pc.if_else(chosen, pa.scalar(None, table[name].type), table[name])
+                table = table.set_column(table.column_names.index(name), name, kept)
             table = table.drop_columns([name for name in ("erased_at",) if name in table.column_names])
             table = table.append_column("erased_at", moments)
             self._save(campaign, "items", "", part, table, present=len(table), at_once=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -17,6 +18,9 @@ from hmc_crowd.store._tables import ApiKey
 from hmc_crowd.store._types import check_text
 from hmc_crowd.store.records import KeyRecord
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 __all__ = ["ROLES", "KeyRepository"]
 
 ROLES = ("worker", "expert", "auditor", "reviewer", "owner")
@@ -26,19 +30,36 @@ _PREFIX = "hmck"
 class KeyRepository(Repository):
     """The keys of the board and the machine door, over all campaigns of the database."""
 
-    def issue(self, role: str, *, label: str = "") -> tuple[KeyRecord, str]:
+    def issue(
+        self, role: str, *, label: str = "", skills: Iterable[str] = (), per_hour: float | None = None
+    ) -> tuple[KeyRecord, str]:
         """Make a key; return its record and the key itself, which is stored nowhere.
+
+        Parameters
+        ----------
+        role : str
+            What it opens.
+        label : str
+            Whose it is.
+        skills : iterable of str
+            What its holder knows, languages too; items that ask for it go there first.
+        per_hour : float, optional
+            How many items its holder can do in an hour; not known where absent.
 
         Raises
         ------
         InputError
-            The role is unknown.
+            The role is unknown, or the capacity is no number above 0.
         """
         if role not in ROLES:
             raise InputError(f"role is {role!r}; choose {', '.join(ROLES)}")
+        if per_hour is not None and not 0 < per_hour < float("inf"):
+            raise InputError(f"per_hour is {per_hour}; give how many items an hour, more than 0")
         name, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
-        made = KeyRecord(name, role, check_text(label, name="label"), self._session.now())
+        known = tuple(dict.fromkeys(check_text(each, name="skill").strip().casefold() for each in skills))
+        made = KeyRecord(name, role, check_text(label, name="label"), self._session.now(), None, known, per_hour)
         row = {"id": made.id, "role": made.role, "label": made.label, "created_at": made.created_at}
+        row |= {"skills": list(known), "per_hour": per_hour}
         self._session.run(sa.insert(ApiKey.table()), row | {"hash": _hash(name, secret)})
         return made, f"{_PREFIX}_{name}_{secret}"
 
@@ -54,19 +75,17 @@ class KeyRepository(Repository):
         is_right = hmac.compare_digest(_hash(name, secret), held or "0" * 64)
         if row is None or not is_right or row.revoked_at is not None:
             return None
-        return KeyRecord(row.id, row.role, row.label, row.created_at, row.revoked_at)
+        return _record(row)
 
     def get(self, key_id: str) -> KeyRecord | None:
         """Return a key's record by its id, revoked or not."""
         row = self._session.one(sa.select(*ApiKey.table().c).where(ApiKey.id == key_id))
-        return None if row is None else KeyRecord(row.id, row.role, row.label, row.created_at, row.revoked_at)
+        return None if row is None else _record(row)
 
     def all(self) -> list[KeyRecord]:
         """Return all keys, oldest first."""
         query = sa.select(*ApiKey.table().c).order_by(ApiKey.created_at, ApiKey.id)
-        return [
-            KeyRecord(row.id, row.role, row.label, row.created_at, row.revoked_at) for row in self._session.rows(query)
-        ]
+        return [_record(row) for row in self._session.rows(query)]
 
     def revoke(self, key_id: str) -> None:
         """Take a key back.
@@ -79,6 +98,11 @@ class KeyRepository(Repository):
         self._require(self.get(key_id), f"key {key_id!r} is unknown; see the list of keys")
         change = sa.update(ApiKey.table()).where(ApiKey.id == key_id, ApiKey.revoked_at.is_(None))
         self._session.run(change.values(revoked_at=self._session.now()))
+
+
+def _record(row: Any) -> KeyRecord:
+    skills = tuple(row.skills or ())
+    return KeyRecord(row.id, row.role, row.label, row.created_at, row.revoked_at, skills, row.per_hour)
 
 
 def _hash(name: str, secret: str) -> str:

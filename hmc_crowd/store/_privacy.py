@@ -14,7 +14,18 @@ import sqlalchemy as sa
 
 from hmc_crowd.store._events import EventRepository
 from hmc_crowd.store._session import Repository
-from hmc_crowd.store._tables import Base, Campaign, Event, Intent, Payment, Submission, WorkerIdentity
+from hmc_crowd.store._tables import (
+    AlertNotice,
+    AlertState,
+    Base,
+    Campaign,
+    Event,
+    Intent,
+    MissingAnswer,
+    Payment,
+    Submission,
+    WorkerIdentity,
+)
 from hmc_crowd.store._types import from_json
 
 if TYPE_CHECKING:
@@ -98,13 +109,27 @@ class PrivacyRepository(Repository):
         # A reason may name the worker that it left out.
         named = Submission.excluded.contains(person.worker, autoescape=True)
         self._session.run(sa.update(Submission.table()).where(named).values(excluded=excluded))
+        # What somebody wrote in words may say who he is.
+        words = sa.update(MissingAnswer.table()).where(MissingAnswer.worker == person.worker)
+        self._session.run(words.values(note=""))
         for name, table in sorted(Base.metadata.tables.items()):
             if "worker" in table.c and name != WorkerIdentity.__tablename__:
                 change = sa.update(table).where(table.c.worker == person.worker).values(worker=fresh)
                 counts[name] = self._session.run(change)
+        counts |= self._rename_alerts(person, fresh)
         gone = (WorkerIdentity.platform == person.platform, WorkerIdentity.worker == person.worker)
         counts["identities"] = self._session.run(sa.delete(WorkerIdentity.table()).where(*gone))
         return counts
+
+    def _rename_alerts(self, person: Person, fresh: str) -> dict[str, int]:
+        """Take the person out of alerts, whose subject and words may name him."""
+        words = sa.func.replace(AlertNotice.message, person.worker, fresh)
+        said = sa.update(AlertNotice.table()).where(AlertNotice.subject == person.worker)
+        lasts = sa.update(AlertState.table()).where(AlertState.subject == person.worker)
+        return {
+            "alert_notice": self._session.run(said.values(subject=fresh, message=words)),
+            "alert_state": self._session.run(lasts.values(subject=fresh)),
+        }
 
     def export(self, person: Person) -> dict[str, Any]:
         """Return everything stored of a person, by campaign and table: plain values, times in UTC as text."""
@@ -118,6 +143,8 @@ class PrivacyRepository(Repository):
                 continue
             query = sa.select(*table.c).where(table.c.worker == person.worker).order_by(*table.primary_key)
             self._collect(campaigns, names, name, query)
+        said = sa.select(*AlertNotice.table().c).where(AlertNotice.subject == person.worker).order_by(AlertNotice.id)
+        self._collect(campaigns, names, "alert_notice", said)
         mine = sa.select(Submission.submission_id).where(
             Submission.platform == person.platform, Submission.worker == person.worker
         )

@@ -112,4 +112,5 @@ class RetentionRepository(Repository):
         if self._large.holds(campaign):
             return self._large.erase_texts(campaign, pa.array(names, pa.large_string()), marker=marker, at=moment)
         which = (Item.campaign_id == campaign, Item.erased_at.is_(None), self._session.among(Item.item, names))
-        return self._session.run(sa.update(Item.table()).where(*which).values(text=marker, erased_at=moment))
+        values = {"text": marker, "erased_at": moment, "response_a": None, "response_b": None}
+        return self._session.run(sa.update(Item.table()).where(*which).values(values))

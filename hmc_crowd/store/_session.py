@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -35,6 +36,14 @@ class Session:
         """Whether the database is SQLite."""
         return self.connection.dialect.name == "sqlite"
 
+    def version(self) -> tuple[int, int] | None:
+        """Return what stays the same while no other connection changes the database; None where that is not known."""
+        if not self.is_sqlite:
+            return None
+        raw = self.connection.connection.driver_connection
+        number = 0 if raw is None else raw.execute("PRAGMA data_version").fetchone()[0]
+        return id(raw), int(number)
+
     def now(self) -> datetime:
         """Return the present moment."""
         return self._clock.now()
@@ -48,13 +57,17 @@ class Session:
         """Return the database's own INSERT, which knows ON CONFLICT; both spell it the same."""
         return sqlite.insert(model.table()) if self.is_sqlite else postgresql.insert(model.table())
 
+    def insert_new(self, model: type[Base]) -> Any:
+        """Return the INSERT that leaves out what is there already; built once, for what is asked again and again."""
+        return _insert_new(model, self.connection.dialect.name)
+
     def rows(self, statement: sa.Executable) -> list[Any]:
         """Run a query; return its rows, types converted."""
         return list(self.connection.execute(statement).all())
 
-    def one(self, statement: sa.Executable) -> Any | None:
+    def one(self, statement: sa.Executable, parameters: Any = None) -> Any | None:
         """Run a query; return its only row or None."""
-        return self.connection.execute(statement).one_or_none()
+        return self.connection.execute(statement, parameters).one_or_none()
 
     def run(self, statement: sa.Executable, parameters: Any = None) -> int:
         """Run a statement; return how many rows it changed."""
@@ -68,6 +81,12 @@ class Session:
             each = sa.func.json_each(to_json(listed)).table_valued("value")
             return sa.type_coerce(column, sa.Text).in_(sa.select(each.c.value))
         return sa.type_coerce(column, sa.Text) == sa.any_(sa.literal(listed, postgresql.ARRAY(sa.Text)))
+
+
+@cache
+def _insert_new(model: type[Base], dialect: str) -> Any:
+    insert = sqlite.insert if dialect == "sqlite" else postgresql.insert
+    return insert(model.table()).on_conflict_do_nothing()
 
 
 class Repository:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hmc_crowd._base.clock import Clock, SystemClock
 from hmc_crowd.errors import StoreError
+from hmc_crowd.store._adjudications import AdjudicationRepository
 from hmc_crowd.store._aggregations import AggregationRepository
+from hmc_crowd.store._alerts import AlertRepository
 from hmc_crowd.store._artefacts import Artefacts
 from hmc_crowd.store._blocks import BlockRepository
 from hmc_crowd.store._campaigns import CampaignRepository
@@ -21,15 +24,22 @@ from hmc_crowd.store._door import DoorRepository
 from hmc_crowd.store._engine import Address, make_engine, parse_url, require_sqlite_file
 from hmc_crowd.store._events import EventRepository
 from hmc_crowd.store._frames import FrameRepository
+from hmc_crowd.store._gates import GateRepository
+from hmc_crowd.store._guidelines import GuidelineRepository
+from hmc_crowd.store._hooks import HookRepository
 from hmc_crowd.store._keys import KeyRepository
 from hmc_crowd.store._labels import LabelRepository
 from hmc_crowd.store._migrate import is_new, migrate, require_current
 from hmc_crowd.store._models import ModelRepository
 from hmc_crowd.store._payments import PaymentRepository
+from hmc_crowd.store._people import PoolRepository, UptimeRepository
 from hmc_crowd.store._plans import PlanRepository
 from hmc_crowd.store._privacy import PrivacyRepository
+from hmc_crowd.store._qualifications import QualificationRepository
+from hmc_crowd.store._queue import QueueRepository
 from hmc_crowd.store._retention import RetentionRepository
 from hmc_crowd.store._session import Session
+from hmc_crowd.store._standing import StandingRepository
 from hmc_crowd.store._translate import translated
 from hmc_crowd.store._work import WorkRepository
 from hmc_crowd.store._workers import WorkerRepository
@@ -39,6 +49,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     import sqlalchemy as sa
+
+    from hmc_crowd._base.copies import Keeper
 
 __all__ = ["Store", "Transaction", "open_store"]
 
@@ -65,9 +77,20 @@ class Transaction:
     events : EventRepository
     keys : KeyRepository
     door : DoorRepository
+    queue : QueueRepository
+    hooks : HookRepository
+    pools : PoolRepository
+    uptime : UptimeRepository
+    guidelines : GuidelineRepository
+    adjudications : AdjudicationRepository
+    qualifications : QualificationRepository
+    standing : StandingRepository
+    alerts : AlertRepository
+    gates : GateRepository
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, *, number: int = 0) -> None:
+        self._session, self._number = session, number
         self.campaigns = CampaignRepository(session)
         self.frames = FrameRepository(session)
         self.plans = PlanRepository(session)
@@ -83,6 +106,30 @@ class Transaction:
         self.events = EventRepository(session)
         self.keys = KeyRepository(session)
         self.door = DoorRepository(session)
+        self.queue = QueueRepository(session)
+        self.hooks = HookRepository(session)
+        self.pools = PoolRepository(session)
+        self.uptime = UptimeRepository(session)
+        self.guidelines = GuidelineRepository(session)
+        self.adjudications = AdjudicationRepository(session)
+        self.qualifications = QualificationRepository(session)
+        self.standing = StandingRepository(session)
+        self.alerts = AlertRepository(session)
+        self.gates = GateRepository(session)
+
+
+    def goes_on_from(self, version: tuple[int, ...] | None) -> bool:
+        """Say whether nobody but the transaction of that `version` has written since then; False where unknown.
+
+        What it read before may then be used again, as far as it has not changed it itself.
+        """
+        mine = self.version()
+        return mine is not None and version is not None and mine[0] == version[0] + 1 and mine[1:] == version[1:]
+
+    def version(self) -> tuple[int, ...] | None:
+        """Return what `goes_on_from` compares: our own writing transactions, the connection, others' changes."""
+        found = self._session.version()
+        return None if found is None else (self._number, *found)
 
 
 class Store:
@@ -94,6 +141,7 @@ class Store:
         self._clock = clock
         self._artefacts = artefacts
         self._large = large
+        self._numbers = count(1)
 
     @property
     def url(self) -> str:
@@ -120,9 +168,11 @@ class Store:
             The database refused; the message says why and what to do.
         """
         files = Artefacts(self._artefacts)
+        number = next(self._numbers)
         try:
             with self._connected(writes=True) as connection:
-                yield Transaction(Session(connection, clock=self._clock, artefacts=files, large=self._large))
+                session = Session(connection, clock=self._clock, artefacts=files, large=self._large)
+                yield Transaction(session, number=number)
         except BaseException:
             files.undo()
             raise
@@ -162,6 +212,12 @@ class Store:
                 raw = connection.connection.driver_connection
                 if raw is not None:
                     raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def keeper(self) -> Keeper:
+        """Return who makes copies of this database and puts them back."""
+        from hmc_crowd.store._keeper import keeper_of
+
+        return keeper_of(self._address, self._engine)
 
     def close(self) -> None:
         """Close every connection; the store cannot be used afterwards."""

@@ -9,8 +9,9 @@ bulk row, so that frames come back in that order without a join.
 from __future__ import annotations
 
 from hmc_crowd.store._tables_aggregate import Aggregation, WorkerCount, WorkerQuality
+from hmc_crowd.store._tables_asked import Adjudication, Guideline
 from hmc_crowd.store._tables_base import Base
-from hmc_crowd.store._tables_door import Allocation, ApiKey, DoorAnswer, DoorRequest
+from hmc_crowd.store._tables_door import Allocation, ApiKey, Delivery, DoorRequest, QueuePlace, Told, Webhook
 from hmc_crowd.store._tables_frames import (
     Artefact,
     Aspect,
@@ -22,6 +23,17 @@ from hmc_crowd.store._tables_frames import (
     Plan,
     PlanItem,
     Prediction,
+)
+from hmc_crowd.store._tables_people import Heartbeat, MissingAnswer, Pool, Shift
+from hmc_crowd.store._tables_quality import (
+    AlertNotice,
+    AlertState,
+    ApprovalRate,
+    DriftAlarm,
+    ExpertAssignment,
+    GateDecision,
+    QualificationAttempt,
+    QualificationTest,
 )
 from hmc_crowd.store._tables_work import (
     Answer,
@@ -44,10 +56,14 @@ from hmc_crowd.store._tables_work import (
 )
 
 __all__ = [
+    "Adjudication",
     "Aggregation",
+    "AlertNotice",
+    "AlertState",
     "Allocation",
     "Answer",
     "ApiKey",
+    "ApprovalRate",
     "Artefact",
     "Aspect",
     "Base",
@@ -56,12 +72,17 @@ __all__ = [
     "BudgetEntry",
     "Campaign",
     "Certificate",
-    "DoorAnswer",
+    "Delivery",
     "DoorRequest",
+    "DriftAlarm",
     "Effort",
     "Event",
     "EventHead",
+    "ExpertAssignment",
+    "GateDecision",
     "Gold",
+    "Guideline",
+    "Heartbeat",
     "Hit",
     "HitItem",
     "Intent",
@@ -69,12 +90,20 @@ __all__ = [
     "ItemBatch",
     "Label",
     "Lane",
+    "MissingAnswer",
     "Model",
     "Payment",
     "Plan",
     "PlanItem",
+    "Pool",
     "Prediction",
+    "QualificationAttempt",
+    "QualificationTest",
+    "QueuePlace",
+    "Shift",
     "Submission",
+    "Told",
+    "Webhook",
     "WorkerCount",
     "WorkerIdentity",
     "WorkerQuality",

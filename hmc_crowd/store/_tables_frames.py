@@ -37,6 +37,8 @@ class Aspect(Base):
     labels: Mapped[list[str]]
     guideline_version: Mapped[str]
     language: Mapped[str]
+    guideline: Mapped[str] = mapped_column(server_default="")
+    question: Mapped[str] = mapped_column(server_default="")
 
 
 class Artefact(Base):
@@ -71,6 +73,8 @@ class Item(Base):
     features: Mapped[dict[str, Any] | None] = mapped_column(Json())
     sensitive: Mapped[bool] = mapped_column(server_default=sa.false())
     erased_at: Mapped[datetime | None]
+    response_a: Mapped[str | None]
+    response_b: Mapped[str | None]
 
 
 class ItemBatch(Base):

@@ -51,6 +51,7 @@ class Hit(Base):
     platform_hit_id: Mapped[str | None]
     salvaged_from: Mapped[str | None]
     order_key: Mapped[str | None]
+    terms: Mapped[dict[str, Any] | None] = mapped_column(Json())
 
 
 class HitItem(Base):
@@ -62,6 +63,7 @@ class HitItem(Base):
     aspect: Mapped[str] = mapped_column(primary_key=True)
     position: Mapped[int]
     is_gold: Mapped[bool]
+    guideline_version: Mapped[str] = mapped_column(server_default="")
 
 
 class Intent(Base):
@@ -163,6 +165,8 @@ class Answer(Base):
     submitted: Mapped[datetime | None]
     mode: Mapped[str]
     retest: Mapped[int]
+    swapped: Mapped[bool | None]
+    suggestion: Mapped[str | None]
 
 
 class Budget(Base):

@@ -62,9 +62,13 @@ class WorkRepository(IntentRepository, AnswerRepository):
             for at, hit in enumerate(new)
         ]
         self._session.run(sa.insert(table), rows)
-        flat = [(hit.key, each.item, each.aspect, each.position, each.is_gold) for hit in new for each in hit.items]
-        types = (pa.large_string(), pa.large_string(), pa.large_string(), pa.int64(), pa.bool_())
-        columns = ("hit_key", "item", "aspect", "position", "is_gold")
+        flat = [
+            (hit.key, each.item, each.aspect, each.position, each.is_gold, each.guideline_version)
+            for hit in new
+            for each in hit.items
+        ]
+        types = (pa.large_string(), pa.large_string(), pa.large_string(), pa.int64(), pa.bool_(), pa.large_string())
+        columns = ("hit_key", "item", "aspect", "position", "is_gold", "guideline_version")
         cells = zip(columns, zip(*flat, strict=True), types, strict=True)
         bulk_insert(self._session, HitItem, pa.table({name: pa.array(values, kind) for name, values, kind in cells}))
         return len(new)
@@ -98,6 +102,7 @@ class WorkRepository(IntentRepository, AnswerRepository):
                 salvaged_from=row.salvaged_from,
                 round=row.round,
                 order_key=row.order_key,
+                terms=row.terms,
             )
             for row in rows
         ]
@@ -129,7 +134,15 @@ class WorkRepository(IntentRepository, AnswerRepository):
             for row in self._session.rows(
                 query.order_by(HitItem.hit_key, HitItem.position, HitItem.item, HitItem.aspect)
             ):
-                found[row.hit_key].append(HitItemRecord(row.item, row.aspect, row.position, is_gold=row.is_gold))
+                found[row.hit_key].append(
+                    HitItemRecord(
+                        row.item,
+                        row.aspect,
+                        row.position,
+                        is_gold=row.is_gold,
+                        guideline_version=row.guideline_version,
+                    )
+                )
         return found
 
 

@@ -13,6 +13,7 @@ __all__ = [
     "BudgetRecord",
     "CampaignRecord",
     "EventRecord",
+    "GuidelineRecord",
     "HitItemRecord",
     "HitRecord",
     "IntentRecord",
@@ -20,6 +21,8 @@ __all__ = [
     "ModelRecord",
     "PaymentRecord",
     "PlanRecord",
+    "PoolRecord",
+    "ShiftRecord",
     "SubmissionRecord",
 ]
 
@@ -38,13 +41,25 @@ class CampaignRecord:
 
 @dataclass(frozen=True)
 class AspectRecord:
-    """One question about an item: its kind, the labels it allows, the guideline's version and language."""
+    """One question about an item: its kind, the labels it allows, the guideline in force and its language."""
 
     name: str
     kind: str
     labels: tuple[str, ...]
     guideline_version: str = "1"
     language: str = "en"
+    guideline: str = ""
+    question: str = ""
+
+
+@dataclass(frozen=True)
+class GuidelineRecord:
+    """One version of an aspect's guideline, and since when it is kept."""
+
+    aspect: str
+    version: str
+    text: str
+    at: datetime
 
 
 @dataclass(frozen=True)
@@ -65,12 +80,16 @@ class PlanRecord:
 
 @dataclass(frozen=True)
 class HitItemRecord:
-    """One question inside a HIT; ``is_gold`` stays on our side, workers never see it."""
+    """One question inside a HIT; ``is_gold`` stays on our side, workers never see it.
+
+    ``guideline_version`` is what its page shows; empty in HITs that were made before versions were kept: the first one.
+    """
 
     item: str
     aspect: str
     position: int
     is_gold: bool = False
+    guideline_version: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,7 +97,8 @@ class HitRecord:
     """A bundle as planned and published; ``key`` is its natural key, ``salvaged_from`` the key of the HIT it repairs.
 
     ``round`` is filled on reading; the round that counts on writing is the argument of ``add_hits``. HITs with one
-    ``order_key`` are recruited together: a worker who arrives gets one of them.
+    ``order_key`` are recruited together: a worker who arrives gets one of them. ``terms`` says which pool may take it,
+    which skills it needs and how it is paid, as `hmc_crowd.platform.Terms` has them; None: anybody, for ``pay_minor``.
     """
 
     key: str
@@ -94,6 +114,7 @@ class HitRecord:
     salvaged_from: str | None = None
     round: int | None = None
     order_key: str | None = None
+    terms: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -140,6 +161,48 @@ class SubmissionRecord:
     active_s: float | None = None
     time_quality: str = "ok"
     timing_version: str | None = None
+
+
+@dataclass(frozen=True)
+class PoolRecord:
+    """People who are paid alike and do the same kind of work.
+
+    Parameters
+    ----------
+    kind : str
+        ``crowd``, ``tier1``, ``tier2``, ``tier3`` (experts) or ``auditor``.
+    pay_form, price_minor, currency : str, int, str
+        ``per_answer``, ``per_hour`` or ``salaried``, and the price of an answer or an hour.
+    capacity_per_hour : float
+        Answers that one person gives in an hour.
+    skills : tuple of str
+        What everybody in it can do; languages are written ``language:de``.
+    members, opted_out, asked_at
+        How many people belong to it, how many of them do not see a category of text, and when that was asked.
+    """
+
+    name: str
+    kind: str
+    pay_form: str
+    price_minor: int
+    currency: str
+    capacity_per_hour: float
+    skills: tuple[str, ...] = ()
+    members: int = 0
+    opted_out: dict[str, int] = field(default_factory=dict)
+    asked_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class ShiftRecord:
+    """When people of a pool are at work; ``worker`` is the pseudonym of the one whose shift it is, None of a pool's."""
+
+    id: str
+    pool: str
+    worker: str | None
+    starts_at: datetime
+    ends_at: datetime
+    people: int = 1
 
 
 @dataclass(frozen=True)
@@ -203,13 +266,18 @@ class AggregationRecord:
 
 @dataclass(frozen=True)
 class KeyRecord:
-    """A key of the board and the machine door, without the key itself; ``role`` says what it opens."""
+    """A key of the board and the machine door, without the key itself; ``role`` says what it opens.
+
+    ``skills`` and ``per_hour`` (items that its holder can do in an hour) say which items an expert is given.
+    """
 
     id: str
     role: str
     label: str
     created_at: datetime
     revoked_at: datetime | None = None
+    skills: tuple[str, ...] = ()
+    per_hour: float | None = None
 
 
 @dataclass(frozen=True)

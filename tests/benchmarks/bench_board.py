@@ -1,6 +1,8 @@
 """How many decisions a second does the machine door make, in batches and one by one?
 
-One server process over SQLite, one client process, all decisions stored before they are answered.
+One server process over SQLite, one client process, all decisions stored, with the gate's features, before they are
+answered. Beside the times on the clock stands the processor time of the server for each request, which other work on
+the machine does not change; its inverse is the most that one server could answer.
 ``python -m tests.benchmarks board``; ``HMC_CROWD_RATE`` and ``HMC_CROWD_SECONDS`` change the load of single decisions.
 """
 
@@ -101,16 +103,30 @@ async def singles(url: str, key: str, rate: float, seconds: float) -> list[float
     return waits
 
 
-async def load(url: str, key: str) -> list[tuple[str, str]]:
+def processor_s(pid: int) -> float:
+    """Return the processor time that a process has used."""
+    import psutil
+
+    times = psutil.Process(pid).cpu_times()
+    return float(times.user + times.system)
+
+
+async def load(url: str, key: str, pid: int) -> list[tuple[str, str]]:
     rate, seconds = float(os.environ.get("HMC_CROWD_RATE", "200")), float(os.environ.get("HMC_CROWD_SECONDS", "10"))
     headers = {"Authorization": f"Bearer {key}"}
+    started = processor_s(pid)
     async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60) as client:
         per_s = await batches(client)
+    batch_s = processor_s(pid) - started
+    started = processor_s(pid)
     waits = np.array(await singles(url, key, rate, seconds)) * 1000
+    single_ms = (processor_s(pid) - started) / len(waits) * 1000
     p50, p99 = np.percentile(waits, [50, 99])
     return [
         (f"decisions a second, batches of {BATCH:,}", f"{per_s:,.0f}"),
         (f"single decisions at {rate:g}/s, {len(waits):,} of them", f"p50 {p50:.1f} ms, p99 {p99:.1f} ms"),
+        ("processor time of the server", f"{batch_s / (BATCH * BATCHES) * 1e6:.0f} us a decision in batches"),
+        ("", f"{single_ms:.2f} ms a single request, so {1000 / single_ms:,.0f}/s would fill one core"),
         ("load of the machine, of how many cores", f"{os.getloadavg()[0]:.1f} of {os.cpu_count()}"),
     ]
 
@@ -123,7 +139,7 @@ def main() -> list[tuple[str, str]]:
         server = subprocess.Popen([sys.executable, "-c", SERVER, str(path)], stdout=subprocess.PIPE, text=True)
         try:
             port = (server.stdout.readline() if server.stdout else "").strip()
-            return asyncio.run(load(f"http://127.0.0.1:{port}", key))
+            return asyncio.run(load(f"http://127.0.0.1:{port}", key, server.pid))
         finally:
             server.terminate()
             server.wait(20)

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from hmc_crowd._base.clock import VirtualClock
 from hmc_crowd._base.serving import Mount, make_app
-from hmc_crowd.board import BoardHouse, BoardSettings, make_board_app, make_door_app
+from hmc_crowd.board import BoardHouse, BoardSettings, HookSettings, make_board_app, make_door_app
 from hmc_crowd.campaign import Campaign
 from hmc_crowd.platform import find_platform
 from hmc_crowd.simulation import SimulatedCrowd, draw_workers
@@ -99,7 +99,8 @@ def open_board(folder: Path, *, clock: Any = None, **settings: Any) -> Iterator[
     time = clock or VirtualClock(datetime(2026, 1, 6, 9, 0, tzinfo=UTC))
     place: Any = find_platform("local", str(folder / "workplace.db"), clock=time)
     with open_store(folder / "campaign.db", clock=time) as store:
-        limits = BoardSettings(is_secure=False, watch_every_s=0.2, **settings)
+        hooks = HookSettings(inner_hosts=frozenset({"127.0.0.1"}), attempts=3)
+        limits = BoardSettings(**{"is_secure": False, "watch_every_s": 0.2, "hooks": hooks} | settings)
         house = BoardHouse(store, secret=SECRET, clock=time, settings=limits, workplace=place)
         mounts = [
             Mount("/board", make_board_app(house)),
@@ -122,3 +123,26 @@ def send(browser: TestClient, page: str, form: str, **fields: str) -> Any:
     """Fill in a form of a page and send it."""
     hidden = forms(page)[form]
     return browser.post(hidden.pop(""), data=hidden | fields)
+
+
+@contextmanager
+def serving(app: Any) -> Iterator[str]:
+    """Serve an application on a free port until the block ends."""
+    import socket
+    import threading
+    import time
+
+    import uvicorn
+
+    config = uvicorn.Config(app, log_level="warning", lifespan="off", ws="none", timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)
+    listening = socket.create_server(("127.0.0.1", 0))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    until = time.monotonic() + 20
+    while not server.started and time.monotonic() < until:
+        time.sleep(0.02)
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    server.should_exit = True
+    thread.join(20)
+    listening.close()

@@ -67,6 +67,8 @@ def paths(board: Board) -> dict[str, str]:
         "item": f"{HOME}/item?id=i00",
         "worker": f"{HOME}/worker?id={worker}",
         "submission": f"{HOME}/submission?platform={platform}&id={name}",
+        "confusion": f"{HOME}/confusion",
+        "webhooks": f"{HOME}/webhooks",
         "not-found": f"{HOME}/item?id=nowhere",
     }
 
@@ -75,6 +77,7 @@ def paths(board: Board) -> dict[str, str]:
 def test_axe_finds_nothing_on_any_page(board: Board, served: str, chromium: Any, scheme: str, tmp_path: Path) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
+    board.house.campaign(NAME).add_pool("experts", kind="tier2", pay_form="per_hour", price_minor=6000)
     page = open_page(chromium, color_scheme=scheme, bypass_csp=True)
     page.goto(f"{served}/board/sign-in")
     found = {"sign-in": Axe().run(page).response["violations"]}
@@ -89,6 +92,7 @@ def test_axe_finds_nothing_on_any_page(board: Board, served: str, chromium: Any,
 
 
 def test_pages_fit_a_phone(board: Board, served: str, chromium: Any, tmp_path: Path) -> None:
+    board.house.campaign(NAME).add_pool("experts", kind="tier2", pay_form="per_hour", price_minor=6000)
     page = open_page(chromium, viewport={"width": 320, "height": 640})
     sign_in(page, served, board.key("owner"))
     shots = Path(os.environ.get("HMC_CROWD_SCREENSHOTS") or tmp_path)

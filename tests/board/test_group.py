@@ -41,9 +41,10 @@ def test_every_job_is_committed_when_it_is_answered(store: Any) -> None:
 
 
 def test_one_fault_undoes_its_own_job_alone(store: Any) -> None:
-    group, gate = Group(store), threading.Event()
+    group, gate, begun = Group(store), threading.Event(), threading.Event()
 
     def slow(tx: Any, _: Any) -> None:
+        begun.set()
         gate.wait(10)
         tx.keys.issue("owner", label="first")
 
@@ -53,6 +54,7 @@ def test_one_fault_undoes_its_own_job_alone(store: Any) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         first = pool.submit(group.run, slow)
+        assert begun.wait(20)
         bad = pool.submit(group.run, wrong)
         good = pool.submit(group.run, lambda tx, _: tx.keys.issue("owner", label="good"))
         while len(group._waiting) < 2:
@@ -65,13 +67,18 @@ def test_one_fault_undoes_its_own_job_alone(store: Any) -> None:
 
 
 def test_jobs_of_one_transaction_share_what_they_read(store: Any) -> None:
-    group, gate, seen = Group(store), threading.Event(), []
+    group, gate, begun, seen = Group(store), threading.Event(), threading.Event(), []
+
+    def hold(_tx: Any, _shared: dict[Any, Any]) -> None:
+        begun.set()
+        gate.wait(10)
 
     def read(_tx: Any, shared: dict[Any, Any]) -> None:
         seen.append(shared.setdefault("read", object()))
 
     with ThreadPoolExecutor(4) as pool:
-        held = pool.submit(group.run, lambda tx, _: gate.wait(10))
+        held = pool.submit(group.run, hold)
+        assert begun.wait(20)
         jobs = [pool.submit(group.run, read) for _ in range(3)]
         while len(group._waiting) < 3:
             gate.wait(0.01)

@@ -122,7 +122,7 @@ def test_an_answer_is_given_once(board: Board) -> None:
 
 def test_a_worker_cannot_answer_as_somebody_else(board: Board) -> None:
     allocate(board, items=ITEMS[:1])
-    assert answer(board, "worker", worker="ann").status_code == 400
+    assert answer(board, "worker", worker="ann").status_code == 403
     assert answer(board, "owner", worker="ann").status_code == 200
 
 
@@ -163,11 +163,6 @@ def test_a_wrong_item_is_refused_whole(board: Board, change: dict[str, Any], sai
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"key": NaN}', b"\xff", b"[" * 100_000, b'{"key": "k"}'])
 def test_a_body_that_is_no_request_is_refused(board: Board, body: bytes) -> None:
     assert board.program("owner").post("/api/allocate", content=body).status_code == 400
-
-
-def test_a_plan_within_a_budget_has_no_rule(board: Board) -> None:
-    board.house.campaign(NAME).plan(trade_off=0.5, max_human_s=100_000.0, audit=1)
-    assert allocate(board).status_code == 409
 
 
 def test_health_is_said_to_anybody_and_nothing_else(board: Board) -> None:

@@ -14,6 +14,7 @@ from hmc_crowd._base.clock import SystemClock
 from hmc_crowd._base.serving import ServeSettings, make_app
 from hmc_crowd.board._mount import mount_board, mount_door
 from hmc_crowd.cli._app import app
+from hmc_crowd.errors import InputError, StoreError
 from hmc_crowd.platform import find_platform
 
 if TYPE_CHECKING:
@@ -57,13 +58,33 @@ def test_a_key_of_the_command_line_opens_board_and_door(folder: Path, place: Any
         each.close()
 
 
-def test_without_campaigns_there_is_no_board(place: Any, tmp_path: Path) -> None:
-    settings = ServeSettings(place, "http://127.0.0.1:8000", SystemClock(), database=str(tmp_path / "none.db"))
+def test_without_campaigns_there_is_no_board(place: Any) -> None:
+    settings = ServeSettings(place, "http://127.0.0.1:8000", SystemClock(), database=None)
     assert (mount_board(settings), mount_door(settings)) == (None, None)
 
 
-def test_an_unknown_role_is_refused(folder: Path) -> None:
-    from hmc_crowd.errors import InputError
+def test_a_database_that_was_named_must_be_there(tmp_path: Path) -> None:
+    where = ("--workplace", str(tmp_path / "workplace.db"), "--port", "0")
+    done = CliRunner().invoke(app, ["serve", "--db", str(tmp_path / "none.db"), *where])
+    assert isinstance(done.exception, StoreError)
+    assert (done.exception.exit_code, "none.db does not exist" in str(done.exception)) == (2, True)
 
+
+def test_a_setting_that_cannot_be_read_ends_serve(folder: Path, place: Any) -> None:
+    wrong = {"HMC_CROWD_BOARD_PROXIES": "the proxy"}
+    at = "http://127.0.0.1:8000"
+    settings = ServeSettings(place, at, SystemClock(), database=str(folder / "campaign.db"), environment=wrong)
+    with pytest.raises(InputError, match="BOARD_ROLES"):
+        mount_board(settings)
+
+
+def test_an_expert_s_key_says_what_he_knows(folder: Path) -> None:
+    db = ("--db", str(folder / "campaign.db"))
+    call("keys", "issue", "--role", "expert", "--skill", "Law", "--skill", "de", "--per-hour", "5", *db)
+    row = call("keys", "list", "--board", *db)[0]
+    assert (row["skills"], row["per_hour"]) == ("law, de", 5)
+
+
+def test_an_unknown_role_is_refused(folder: Path) -> None:
     done = CliRunner().invoke(app, ["keys", "issue", "--role", "boss", "--db", str(folder / "campaign.db")])
     assert isinstance(done.exception, InputError)

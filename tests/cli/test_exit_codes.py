@@ -32,12 +32,17 @@ def test_0_when_the_reader_went_away(start: Callable[..., subprocess.Popen[str]]
     assert (child.returncode, said) == (0, "")
 
 
-def test_1_when_less_is_certified_than_asked_for(hmc: Any, at: Callable[[str], Path]) -> None:
+def test_certify_leaves_with_0_held_1_failed_3_not_decided(hmc: Any, at: Callable[[str], Path]) -> None:
     at("certified")
-    told = hmc("certify", "--at-least", "0.999")
-    assert told.code == 1
-    assert "is below the 0.999 asked for" in told.err
     assert hmc("certify", "--at-least", "0.01").code == 0
+    counts = ("certify", "--items", "5673", "--human", "2836", "--audited", "200")
+    assert hmc(*counts, "--wrong", "6", "--at-least", "0.97").code == 0
+    undecided = hmc(*counts, "--wrong", "10", "--at-least", "0.97")
+    assert undecided.code == 3
+    assert "is below the 0.97 asked for, but not ruled out" in undecided.err
+    failed = hmc(*counts, "--wrong", "60", "--at-least", "0.97")
+    assert failed.code == 1
+    assert "it failed: the audit shows at most" in failed.err
 
 
 def test_1_when_the_doctor_finds_a_fault(hmc: Any, tmp_path: Path) -> None:
@@ -53,7 +58,7 @@ def test_1_when_the_doctor_finds_a_fault(hmc: Any, tmp_path: Path) -> None:
         (("nope",), "'nope' is no command of hmc-crowd"),
         (("plan", "--nope"), "no such option: --nope"),
         (("quote",), "missing argument 'ITEMS'"),
-        (("publish",), "missing option '--pay'"),
+        (("publish",), "give --pay, or --pool"),
         (("certify", "--items", "many"), "'many'"),
         (("publish", "--pay", "12/h", "--redundancy", "0"), "--redundancy"),
         (("publish", "--pay", "12/h", "--yes"), "--yes needs --budget AMOUNT"),

@@ -44,3 +44,23 @@ def test_an_unknown_invitation_is_one_sentence(tmp_path, capsys) -> None:
         main(["invites", "revoke", "nobody", "--workplace", str(tmp_path / "w.db")])
     assert ended.value.code == 2
     assert "invitation 'nobody' is unknown here" in capsys.readouterr().err
+
+
+def test_a_question_is_listed_and_answered(tmp_path, capsys) -> None:
+    from hmc_crowd_local import connect
+
+    from hmc_crowd.platform import Hit, HitItem
+
+    place = ("--workplace", str(tmp_path / "w.db"))
+    question = HitItem("i1", "label", "g", 1, "Hello.", labels=("fine", "rude"))
+    with connect(str(tmp_path / "w.db")) as local:
+        made = local.publish(Hit("k", "Judge", "", (question,), 1, 5, "USD"))
+        name = local.accept(made.hit_id, "ann").submission_id
+        local.threads().ask(name, "i1", "Is irony rude?", at=local.submission(name).accepted_at)
+    _, (listed,) = run(capsys, "invites", "messages", *place)
+    assert (listed["submission_id"], listed["text"]) == (name, "Is irony rude?")
+    assert run(capsys, "invites", "reply", name, "i1", "Only when it hurts.", *place)[0] == 0
+    assert run(capsys, "invites", "messages", *place)[1] == []
+    with connect(str(tmp_path / "w.db")) as local:
+        assert [each.author for each in local.threads().of(name, "i1")] == ["worker", "owner"]
+    assert run(capsys, "invites", "reply", name, "i2", "What?", *place)[0] == 2

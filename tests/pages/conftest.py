@@ -14,10 +14,15 @@ from hmc_crowd_local import connect
 # Tests are imported without their folder; what they share lies beside them.
 sys.path.insert(0, str(Path(__file__).parent))
 
-from pages_house import PagesHouse, Plain, make_house
+from browser_house import DESK, is_bad
+from pages_house import PagesHouse, Plain, make_house, served
+
+from hmc_crowd._base.clock import SystemClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import Page
 
     from hmc_crowd._base.clock import VirtualClock
 
@@ -56,3 +61,36 @@ def house(new_house: Callable[..., PagesHouse]) -> PagesHouse:
 def plain(house: PagesHouse) -> Plain:
     """A browser without script."""
     return Plain(house.client())
+
+
+@pytest.fixture
+def live(new_house: Callable[..., PagesHouse]) -> Iterator[Callable[..., PagesHouse]]:
+    """A house behind a real server, at the machine's own time."""
+    with ExitStack() as stack:
+
+        def make(**options: Any) -> PagesHouse:
+            house = new_house(at=SystemClock(), **options)
+            house.url = stack.enter_context(served(house.app))
+            return house
+
+        yield make
+
+
+@pytest.fixture
+def new_page(chromium: Any) -> Iterator[Callable[..., Page]]:
+    """A page of a browser of its own: another call is another device."""
+    opened = []
+
+    def make(**options: Any) -> Page:
+        context = chromium.new_context(**{"viewport": DESK, "locale": "en-US", "reduced_motion": "reduce", **options})
+        opened.append(context)
+        page: Page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.said = []  # type: ignore[attr-defined]
+        page.on("console", lambda message: page.said.append(message.text) if is_bad(message) else None)  # type: ignore[attr-defined]
+        page.on("pageerror", lambda error: page.said.append(str(error)))  # type: ignore[attr-defined]
+        return page
+
+    yield make
+    for context in opened:
+        context.close()

@@ -2,95 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from pages_house import SECRET, dialogue, every_kind, full_study, served
-
-from hmc_crowd._base.clock import SystemClock
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from playwright.sync_api import Page
+from browser_house import DESK, PHONE, look, saved, sound
+from pages_house import SECRET, dialogue, every_kind, full_study
 
 pytestmark = pytest.mark.browser
-
-DESK, PHONE = {"width": 1280, "height": 900}, {"width": 320, "height": 640}
-
-
-@pytest.fixture
-def live(new_house: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
-    """A house behind a real server, at the machine's own time."""
-    from contextlib import ExitStack
-
-    with ExitStack() as stack:
-
-        def make(**options: Any) -> Any:
-            house = new_house(at=SystemClock(), **options)
-            house.url = stack.enter_context(served(house.app))
-            return house
-
-        yield make
-
-
-@pytest.fixture
-def new_page(chromium: Any) -> Iterator[Callable[..., Page]]:
-    opened = []
-
-    def make(**options: Any) -> Page:
-        context = chromium.new_context(**{"viewport": DESK, "locale": "en-US", "reduced_motion": "reduce", **options})
-        opened.append(context)
-        page: Page = context.new_page()
-        page.set_default_timeout(10_000)
-        page.said = []  # type: ignore[attr-defined]
-        page.on("console", lambda message: page.said.append(message.text) if is_bad(message) else None)  # type: ignore[attr-defined]
-        page.on("pageerror", lambda error: page.said.append(str(error)))  # type: ignore[attr-defined]
-        return page
-
-    yield make
-    for context in opened:
-        context.close()
-
-
-def is_bad(message: Any) -> bool:
-    """A form that is refused with 4xx is no fault of the page."""
-    return message.type == "error" and "status of 4" not in message.text
-
-
-def look(page: Page, name: str) -> None:
-    """Keep a picture when somebody wants to look at it."""
-    folder = os.environ.get("HMC_CROWD_SHOTS")
-    if folder:
-        page.screenshot(path=str(Path(folder, f"{name}.png")), full_page=True)
-
-
-def violations(page: Page) -> list[str]:
-    from axe_playwright_python.sync_playwright import Axe
-
-    options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
-    found: list[dict[str, Any]] = Axe().run(page, options=options).response["violations"]
-    return [f"{each['id']}: {[node['html'][:200] for node in each['nodes'][:3]]}" for each in found]
-
-
-def sound(page: Page, name: str) -> None:
-    """Nothing is wrong with this page: axe, errors, width, targets; and a picture is kept."""
-    for details in page.locator("details").all():
-        details.evaluate("node => { node.open = true }")
-    look(page, name)
-    assert violations(page) == [], name
-    width = page.viewport_size["width"]  # type: ignore[index]
-    assert page.evaluate("document.documentElement.scrollWidth") <= width, name
-    assert page.said == [], name  # type: ignore[attr-defined]
-
-
-def saved(page: Page) -> None:
-    from playwright.sync_api import expect
-
-    expect(page.get_by_role("status")).to_have_text("Saved")
-
 
 @pytest.mark.parametrize(("size", "scheme"), [(DESK, "light"), (PHONE, "dark")])
 def test_the_whole_life_of_a_worker(live, new_page, size, scheme) -> None:
@@ -416,3 +334,44 @@ def test_hostile_texts_stay_texts(live, new_page) -> None:
     page.goto(f"{link}/review")
     assert page.evaluate("window.hacked") is None
     assert page.said == []
+
+
+@pytest.mark.parametrize(("size", "scheme", "language"), [(DESK, "light", "en"), (PHONE, "dark", "ar")])
+def test_a_worker_s_own_page(live, new_page, size, scheme, language) -> None:
+    from datetime import timedelta
+
+    from hmc_crowd_local.pages import Feedback, Invites, Study, Threads
+
+    from hmc_crowd._base.pools import Terms, Turn
+
+    house = live(study=Study(tells_accuracy=True))
+    local, now = house.local, house.local._now()
+    one = dialogue(terms=Terms("experts", (), "per_hour", 6000), pay_minor=0)
+    name = local.accept(local.publish(one).hit_id, "ann").submission_id
+    local.open_page(name, "ann")
+    for each in one.items:
+        local.save_answer(name, "ann", item=each.item, aspect=each.aspect, label="polite")
+    local.submit(name, "ann")
+    threads = Threads(local._database, local._ids)
+    threads.ask(name, "t4", "Is irony polite?", at=now)
+    threads.reply(name, "t4", "No: say what it does to a stranger.", at=now + timedelta(minutes=5))
+    threads.put_feedback(Feedback(name, 5, 4, "A pleasant one.", now))
+    local.tell_standing("", {"ann": (18, 20)})
+    local.put_turns("s", [Turn("experts", now + timedelta(hours=20), now + timedelta(hours=24), 3)])
+    local.add_turn(Turn("experts", now + timedelta(hours=44), now + timedelta(hours=47), 1, "ann"))
+    invite = Invites(local, secret=SECRET).issue("ann", pool="experts", skills=["language:en"])
+    page = new_page(viewport=size, color_scheme=scheme)
+    page.goto(f"{invite.url(house.url)}?lang={language}")
+    sound(page, f"home-{size['width']}")
+    page.get_by_role("main").get_by_role("link").first.click()
+    sound(page, f"own-{size['width']}")
+    page.locator("#day").fill((now + timedelta(days=3)).date().isoformat())
+    page.locator("#from").fill("14:00")
+    page.locator("#to").fill("18:00")
+    page.locator("#zone").select_option(label="UTC+01:00")
+    page.locator("#shifts ~ form button").click()
+    assert page.locator(".turns li").count() == 3
+    assert "13:00" in page.locator(".turns li").last.inner_text()
+    page.locator(".turns button").last.click()
+    assert page.locator(".turns li").count() == 2
+    sound(page, f"own-{size['width']}-after")

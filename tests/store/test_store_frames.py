@@ -61,8 +61,13 @@ def predictions(*names: str, confidence: float = 0.5, **more: object) -> pd.Data
 def test_items_come_back_in_order_with_defaults_filled(box: Store, filled: int) -> None:
     with box.read() as tx:
         found = tx.frames.read(filled, "items")
+    none = pd.Series([None] * len(NAMES), dtype="str")
     pd.testing.assert_frame_equal(
-        found, some(*NAMES).assign(audience="any", sensitive=False, erased_at=pd.NaT)[list(found)], check_dtype=False
+        found,
+        some(*NAMES).assign(audience="any", sensitive=False, erased_at=pd.NaT, response_a=none, response_b=none)[
+            list(found)
+        ],
+        check_dtype=False,
     )
 
 

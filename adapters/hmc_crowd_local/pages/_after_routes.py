@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hmc_crowd.errors import PlatformError
 from hmc_crowd.platform import SubmissionState
+from hmc_crowd_local.pages._frame_routes import PLATFORM, fields_of, origin_of
 from hmc_crowd_local.pages._gate import give_back_quietly
 from hmc_crowd_local.pages._replies import Goto, Page
 from hmc_crowd_local.pages._threads import Feedback
@@ -72,6 +73,9 @@ def done(visit: Visit) -> Reply:
     link = None
     if is_handed_in and recruiter is not None and house.settings.completion is not None:
         link = house.settings.completion(*recruiter)
+    submit_to, fields = "", list[tuple[str, str]]()
+    if is_handed_in and recruiter is not None and recruiter[0] == PLATFORM:
+        submit_to, fields = origin_of(house.settings.submit_origin), fields_of(work)
     home = None
     if recruiter is None:
         live = [each for each in house.invites.of(visit.worker) if each.is_live(house.now())]
@@ -84,6 +88,8 @@ def done(visit: Visit) -> Reply:
         "answers": len(work.answers),
         "skips": len(work.skips),
         "link": _safe(link),
+        "submit_to": submit_to,
+        "fields": fields,
         "is_recruited": recruiter is not None,
         "home": home,
         "said": said,
@@ -92,7 +98,7 @@ def done(visit: Visit) -> Reply:
         "asks_feedback": is_handed_in,
         "path": "feedback",
     }
-    return Page("done.html", values, is_framed=True)
+    return Page("done.html", values, is_framed=True, form_to=submit_to)
 
 
 def _state(state: SubmissionState, *, is_late: bool) -> str:

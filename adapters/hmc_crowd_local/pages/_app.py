@@ -8,6 +8,7 @@ from hmc_crowd._base.extras import require
 from hmc_crowd.errors import InputError
 from hmc_crowd_local.pages import _after_routes as after
 from hmc_crowd_local.pages import _home_routes as homes
+from hmc_crowd_local.pages import _own_routes as owns
 from hmc_crowd_local.pages import _people_routes as people
 from hmc_crowd_local.pages import _work_routes as works
 from hmc_crowd_local.pages._endpoints import Endpoints
@@ -47,6 +48,9 @@ WORK_ROUTES: Mapping[str, tuple[Handler | None, Handler | None]] = {
 INVITE_ROUTES: Mapping[str, tuple[Handler | None, Handler | None]] = {
     "": (homes.home, None),
     "hit/{hit_id}": (homes.open_hit, homes.take_hit),
+    "me": (owns.own, None),
+    "me/shifts": (owns.own, owns.add_turn),
+    "me/shifts/drop": (None, owns.drop_turn),
     "preferences": (people.preferences, people.save_preferences),
 }
 
@@ -66,7 +70,7 @@ def make_pages_app(local: LocalPlatform, *, secret: bytes, settings: PagesSettin
     Returns
     -------
     starlette.applications.Starlette
-        ``/s/{token}/...`` is one submission's work, ``/i/{token}/...`` an invitation's home, ``/hit/{hit_id}`` where
+        ``/mturk`` is the address of an ExternalQuestion, ``/s/{token}/...`` is one submission's work, ``/i/{token}/...`` an invitation's home, ``/hit/{hit_id}`` where
         the addresses of `LocalPlatform.show` lead.
 
     Raises
@@ -84,7 +88,7 @@ def make_pages_app(local: LocalPlatform, *, secret: bytes, settings: PagesSettin
     >>> with TemporaryDirectory() as folder, connect(f"{folder}/w.db") as local:
     ...     app = make_pages_app(local, secret=b"sixteen bytes at least", settings=PagesSettings())
     ...     sorted({route.path.split("/")[1] for route in app.routes})
-    ['', 'hit', 'i', 's', 'static']
+    ['', 'hit', 'i', 'mturk', 's', 'static']
     """
     require("fastapi", extra="web", purpose="the workers' pages")
     from starlette.applications import Starlette
@@ -104,6 +108,7 @@ def make_pages_app(local: LocalPlatform, *, secret: bytes, settings: PagesSettin
     routes += [
         Route("/s/{token}/events", pages.events, methods=["POST"]),
         Route("/", pages.without_link, methods=["GET"]),
+        Route("/mturk", pages.arrive, methods=["GET"]),
         Route("/hit/{hit_id}", pages.without_link, methods=["GET"]),
         Route("/static/{name}", pages.static, methods=["GET"]),
     ]

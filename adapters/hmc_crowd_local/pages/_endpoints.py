@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, quote
 from hmc_crowd._base.limits import BodyError, RateLimit, read_body
 from hmc_crowd.errors import DatabaseBusyError, HmcCrowdError, InputError, PlatformError
 from hmc_crowd_local.pages._event_routes import keep_events
+from hmc_crowd_local.pages._frame_routes import arrive
 from hmc_crowd_local.pages._render import STATIC, draw, headers, static_file
 from hmc_crowd_local.pages._replies import Data, Goto
 from hmc_crowd_local.pages._texts import LANGUAGES, PSEUDO, Texts, choose_language
@@ -74,7 +75,7 @@ class Endpoints:
 
         def answer() -> Response:
             try:
-                visit = self._visit(request, "s", {})
+                visit = self._visit(request, "s", {}, drafts=False)
                 return self._drawn(visit, keep_events(visit, body))
             except RefusedError as error:
                 return self._plain(error.status)
@@ -91,6 +92,23 @@ class Endpoints:
             visit = self._visit(request, "i", {}, token=token)
             hit_id = quote(request.path_params["hit_id"], safe="")
             return self._drawn(visit, Goto(address=visit.url(f"hit/{hit_id}")))
+
+        return await self._in_thread(request, answer)
+
+    async def arrive(self, request: Request) -> Response:
+        """Take in somebody who comes in the frame of an MTurk-API platform."""
+
+        def answer() -> Response:
+            if not self.strangers.allows(request.client.host if request.client else ""):
+                raise RefusedError("too_often", 429)
+            root = request.scope.get("root_path", "").rstrip("/")
+            try:
+                found = arrive(self.house, request.query_params, root=root)
+            except RefusedError as error:
+                return self._refusal(request, error, framed_by=self.settings.framers)
+            return RedirectResponse(found.address, 303, headers=headers(framed_by=self.settings.framers))
+
+        from starlette.responses import RedirectResponse
 
         return await self._in_thread(request, answer)
 
@@ -147,13 +165,15 @@ class Endpoints:
             visit.stamped_at = visit.check_stamp(filled, visit.value("form"))
         return self._drawn(visit, handler(visit, **values))
 
-    def _visit(self, request: Request, door: str, form: Mapping[str, list[str]], *, token: str = "") -> Visit:
+    def _visit(
+        self, request: Request, door: str, form: Mapping[str, list[str]], *, token: str = "", drafts: bool = True
+    ) -> Visit:
         """Return who asks, or refuse a link that is not ours and a sender who asks too often."""
         token = token or request.path_params["token"]
         work = invite = None
         try:
             if door == "s":
-                work = self.house.work_of(token)
+                work = self.house.work_of(token, drafts=drafts)
             else:
                 invite = self.house.invite_of(token)
         except RefusedError:
@@ -195,10 +215,10 @@ class Endpoints:
                 return Response(status_code=reply.status, headers=headers())
             return JSONResponse(reply.content, reply.status, headers=headers())
         page = draw(reply.template, reply.values, texts=visit.texts, visit=visit, static=f"{visit.root}/static")
-        framed_by = self.settings.frame_ancestors if reply.is_framed else ()
-        return HTMLResponse(page, reply.status, headers=headers(framed_by=framed_by))
+        framed_by = self.settings.framers if reply.is_framed else ()
+        return HTMLResponse(page, reply.status, headers=headers(framed_by=framed_by, form_to=reply.form_to))
 
-    def _refusal(self, request: Request, error: RefusedError) -> Response:
+    def _refusal(self, request: Request, error: RefusedError, *, framed_by: tuple[str, ...] = ()) -> Response:
         from starlette.responses import HTMLResponse, JSONResponse
 
         texts = self._texts(request)
@@ -207,7 +227,7 @@ class Endpoints:
             return JSONResponse({"problem": told}, error.status, headers=headers())
         static = f"{request.scope.get('root_path', '').rstrip('/')}/static"
         page = draw("message.html", {"text": told, "key": error.key}, texts=texts, visit=None, static=static)
-        return HTMLResponse(page, error.status, headers=headers())
+        return HTMLResponse(page, error.status, headers=headers(framed_by=framed_by))
 
     @staticmethod
     def _plain(status: int) -> Response:

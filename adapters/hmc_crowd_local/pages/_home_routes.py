@@ -11,12 +11,15 @@ from hmc_crowd.errors import PlatformError
 from hmc_crowd.platform import SubmissionState
 from hmc_crowd_local._desk import Desk
 from hmc_crowd_local._queries import open_hits
-from hmc_crowd_local._repository import load_claims, load_hits, submission_of
+from hmc_crowd_local._repository import chunks, load_claims, load_hits, submission_of
 from hmc_crowd_local._tables import HIT, SUBMISSION
+from hmc_crowd_local._terms import fits
 from hmc_crowd_local.pages._replies import Goto, Page
 from hmc_crowd_local.pages._visit import RefusedError
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from hmc_crowd.platform import Hit
     from hmc_crowd_local._records import SubmissionRecord
     from hmc_crowd_local.pages._replies import Reply
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["home", "open_hit", "take_hit"]
 
 _MOST_OFFERS = 20
-_LOOKED_AT = 200
+_LOOKED_AT_ONCE = 200
 _MOST_DONE = 50
 
 
@@ -41,6 +44,11 @@ class Offer:
     def questions(self) -> int:
         """How many items it holds."""
         return len({each.item for each in self.hit.items})
+
+    @property
+    def is_paid(self) -> bool:
+        """Whether there is something to say of its pay."""
+        return bool(self.hit.pay_minor or self.hit.terms.rate_minor)
 
     @property
     def categories(self) -> list[str]:
@@ -60,25 +68,32 @@ def offers(visit: Visit) -> list[Offer]:
     house, worker, now = visit.house, visit.worker, visit.house.now()
     opted_out = house.people.opted_out(worker)
     left = house.settings.exposure_per_day - len(house.people.exposed(worker, at=now))
-    ids = open_hits(house.local._database, at=now)[:_LOOKED_AT]
-    desk = Desk(house.local._ids)
-    with house.local._database.read() as connection:
-        load_hits(connection, desk, ids)
-        load_claims(connection, desk, ids, worker=worker)
+    invite = visit.invite
+    pool, skills = (invite.pool, invite.skills) if invite is not None else ("", ())
     found: list[Offer] = []
-    for hit_id in ids:
-        record = desk.hit(hit_id)
-        desk.sweep(hit_id, at=now)
-        if not record.is_offered(now) or not desk.free_places(hit_id) or worker in desk.barred(hit_id):
-            continue
-        sensitive = {each.item for each in record.hit.items if each.sensitive}
-        if len(sensitive) > left or opted_out & {each.category for each in record.hit.items if each.sensitive}:
-            continue
-        if may_work(visit, house.settings.study_of(record.hit.scope)):
-            found.append(Offer(hit_id, record.hit))
-        if len(found) == _MOST_OFFERS:
-            break
+    for ids in chunks(open_hits(house.local._database, at=now, pool=pool), _LOOKED_AT_ONCE):
+        desk = Desk(house.local._ids)
+        with house.local._database.read() as connection:
+            load_hits(connection, desk, ids)
+            load_claims(connection, desk, ids, worker=worker)
+        for hit_id in ids:
+            hit = desk.hit(hit_id).hit
+            if not _is_free(desk, hit_id, worker, now) or not fits(hit, pool=pool, skills=skills):
+                continue
+            sensitive = {each.item for each in hit.items if each.sensitive}
+            if len(sensitive) > left or opted_out & {each.category for each in hit.items if each.sensitive}:
+                continue
+            if may_work(visit, house.settings.study_of(hit.scope)):
+                found.append(Offer(hit_id, hit))
+            if len(found) == _MOST_OFFERS:
+                return found
     return found
+
+
+def _is_free(desk: Desk, hit_id: str, worker: str, now: datetime) -> bool:
+    desk.sweep(hit_id, at=now)
+    is_open = desk.hit(hit_id).is_offered(now) and bool(desk.free_places(hit_id))
+    return is_open and worker not in desk.barred(hit_id)
 
 
 def may_work(visit: Visit, study: Study) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -11,9 +12,11 @@ import sqlalchemy as sa
 from hmc_crowd.errors import InputError
 from hmc_crowd_local._records import check_text
 from hmc_crowd_local._tables_pages import INVITE
+from hmc_crowd_local._terms import checked_skills
 from hmc_crowd_local._tokens import read_token, sign_token
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from hmc_crowd_local._platform import LocalPlatform
@@ -26,7 +29,10 @@ _MONTH_S = 30 * 24 * 3600.0
 
 @dataclass(frozen=True)
 class Invite:
-    """An invitation of one worker; ``token`` opens the pages, in ``{public_url}/work/i/{token}``."""
+    """An invitation of one worker; ``token`` opens the pages, in ``{public_url}/work/i/{token}``.
+
+    ``pool`` and ``skills`` say which HITs he is offered; languages are written ``language:de``.
+    """
 
     invite_id: str
     worker: str
@@ -35,6 +41,8 @@ class Invite:
     expires_at: datetime
     revoked_at: datetime | None
     token: str
+    pool: str = ""
+    skills: tuple[str, ...] = ()
 
     def is_live(self, at: datetime) -> bool:
         """Whether the link works at this moment."""
@@ -73,7 +81,15 @@ class Invites:
         self._database = local._database
         self._secret = secret
 
-    def issue(self, worker: str, *, lifetime_s: float = _MONTH_S, label: str = "") -> Invite:
+    def issue(
+        self,
+        worker: str,
+        *,
+        lifetime_s: float = _MONTH_S,
+        label: str = "",
+        pool: str = "",
+        skills: Sequence[str] = (),
+    ) -> Invite:
         """Invite a worker.
 
         Parameters
@@ -84,17 +100,23 @@ class Invites:
             How long the link works.
         label : str
             For your own list, for example the person's real name.
+        pool : str
+            To which pool he belongs; HITs of other pools are not offered to him.
+        skills : sequence of str
+            What he can do; a language is written ``language:de``. Who names no language is offered all of them.
         """
         if not worker or not lifetime_s > 0:
             raise InputError(f"worker is {worker!r} and lifetime_s {lifetime_s}; give a name and a time above 0")
-        for name, text in (("worker", worker), ("label", label)):
+        for name, text in (("worker", worker), ("label", label), ("pool", pool)):
             check_text(text, name=name)
+        known = checked_skills(skills)
         now = self._local._now()
         invite_id, expires = self._local._ids.new(), now + timedelta(seconds=lifetime_s)
         row = {"invite_id": invite_id, "worker": worker, "label": label, "created_at": now, "expires_at": expires}
+        row |= {"pool": pool, "skills": json.dumps(known)}
         with self._database.write() as connection:
             connection.execute(sa.insert(INVITE), [row])
-        return Invite(invite_id, worker, label, now, expires, None, self._token(invite_id, expires))
+        return Invite(invite_id, worker, label, now, expires, None, self._token(invite_id, expires), pool, known)
 
     def revoke(self, invite_id: str) -> None:
         """Make the link useless from now on; said twice, the first time counts.
@@ -118,6 +140,11 @@ class Invites:
     def of(self, worker: str) -> list[Invite]:
         """Return the invitations of one worker, oldest first."""
         return self._read(INVITE.c.worker == worker)
+
+    def latest(self, worker: str) -> Invite | None:
+        """Return a worker's newest invitation that works now: it says his pool and skills; None without one."""
+        now = self._local._now()
+        return next((each for each in reversed(self.of(worker)) if each.is_live(now)), None)
 
     def open(self, token: str) -> Invite:
         """Return the invitation of a link.
@@ -145,6 +172,8 @@ class Invites:
                 row.expires_at,
                 row.revoked_at,
                 self._token(row.invite_id, row.expires_at),
+                row.pool,
+                tuple(json.loads(row.skills)),
             )
             for row in rows
         ]

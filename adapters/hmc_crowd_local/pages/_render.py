@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from hmc_crowd._base.money import Money
 from hmc_crowd_local.pages._texts import LANGUAGES
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def _environment() -> Environment:
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["paragraphs"] = _paragraphs
+    environment.filters["money"] = lambda minor, currency: str(Money(minor, currency))
     return environment
 
 
@@ -64,8 +66,8 @@ def draw(template: str, values: dict[str, Any], *, texts: Texts, visit: Visit | 
     return _environment().get_template(template).render(**common, **values)
 
 
-def headers(*, framed_by: Sequence[str] = ()) -> dict[str, str]:
-    """Return the headers of a page.
+def headers(*, framed_by: Sequence[str] = (), form_to: str = "") -> dict[str, str]:
+    """Return the headers of a page; ``form_to`` is an origin besides ours that a form of it may be sent to.
 
     >>> headers()["X-Frame-Options"], "X-Frame-Options" in headers(framed_by=("https://*.mturk.com",))
     ('DENY', False)
@@ -73,7 +75,7 @@ def headers(*, framed_by: Sequence[str] = ()) -> dict[str, str]:
     framers = " ".join(framed_by) or "'none'"
     policy = (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
-        f"form-action 'self'; base-uri 'none'; frame-ancestors {framers}"
+        f"form-action 'self'{form_to and ' '}{form_to}; base-uri 'none'; frame-ancestors {framers}"
     )
     found = {"Content-Security-Policy": policy, **_COMMON}
     if not framed_by:

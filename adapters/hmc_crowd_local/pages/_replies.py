@@ -10,12 +10,13 @@ __all__ = ["Data", "Goto", "Page", "Reply"]
 
 @dataclass(frozen=True)
 class Page:
-    """A template with its values."""
+    """A template with its values; ``form_to`` is an origin besides ours that a form of it is sent to."""
 
     template: str
     values: dict[str, Any] = field(default_factory=dict)
     status: int = 200
     is_framed: bool = False
+    form_to: str = ""
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,9 @@ class PagesSettings:
         Disturbing texts that a worker may be shown in a day; more are neither offered nor shown.
     frame_ancestors : tuple of str, default ()
         Origins that may put the work into a frame (``https://*.mturk.com``); other pages may never be framed.
+    submit_origin : str, default ""
+        Of the MTurk-API platform whose frames may open our pages under ``/work/mturk``, for example
+        ``https://work.example.org``: the only ``turkSubmitTo`` that is taken. Empty: none.
     most_body_bytes, body_s : int, float
         Largest body, and how long it may take to arrive.
     per_minute, strangers_per_minute : int
@@ -55,6 +58,7 @@ class PagesSettings:
     language: str = "en"
     exposure_per_day: int = 40
     frame_ancestors: tuple[str, ...] = ()
+    submit_origin: str = ""
     most_body_bytes: int = 200_000
     body_s: float = 10.0
     per_minute: int = 240
@@ -67,10 +71,16 @@ class PagesSettings:
         for name in ("exposure_per_day", "most_body_bytes", "per_minute", "strangers_per_minute", "most_events"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} is {getattr(self, name)}; give 1 or more")
-        for each in self.frame_ancestors:
+        for each in (*self.frame_ancestors, *filter(None, [self.submit_origin])):
             if urlsplit(each).scheme not in {"https", "http"} or any(sign in each for sign in ";,' \n"):
                 raise InputError(f"frame_ancestors holds {each!r}; write origins, for example https://*.mturk.com")
 
+    @property
+    def framers(self) -> tuple[str, ...]:
+        """Who may put the work into a frame."""
+        return tuple(dict.fromkeys((*self.frame_ancestors, *filter(None, [self.submit_origin]))))
+
     def study_of(self, scope: str) -> Study:
         """Return what the workers of this scope read and pass."""
-        return self.studies.get(scope, self.study)
+        # A changed guideline adds to a campaign's scope; its people read and pass the same.
+        return self.studies.get(scope, self.studies.get(scope.partition(":")[0], self.study))

@@ -1,4 +1,4 @@
-"""What stands on the page of one item, and what does its form say? Choices have numbers, so no label is ever typed.
+"""What stands on the page of one item, and what does its form say? Choices have numbers: no label is ever typed.
 
 The sides of a pair are swapped at random, seeded by submission and item: the same page shows the same sides on every
 device. What the form says of left and right is turned back into the pair as given before it is kept.
@@ -6,19 +6,19 @@ device. What the form says of left and right is turned back into the pair as giv
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hmc_crowd._base.ids import digest
 from hmc_crowd.errors import InputError
-from hmc_crowd_local._kinds import MOST_CHARS, join_labels, split_labels
+from hmc_crowd_local._arms import is_swapped
+from hmc_crowd_local._kinds import MOST_CHARS, as_number, join_labels, split_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from hmc_crowd.platform import HitItem
 
-__all__ = ["Ask", "Choice", "Sheet", "is_swapped", "read_answers", "sheet_of", "sheets_of"]
+__all__ = ["Ask", "Choice", "Sheet", "read_answers", "sheet_of", "sheets_of"]
 
 NONE = "none"
 _PAIR_TEXTS = ("pair_first", "pair_second", "pair_tie")
@@ -38,7 +38,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class Ask:
-    """One question of a page: ``field`` is its name in the form, ``control`` radio, checkbox or text."""
+    """One question of a page: ``field`` is its name in the form, ``control`` radio, checkbox, number or text.
+
+    ``suggested`` is what the machine says, in the words of the choices (or keys of texts); empty in the blind arm.
+    """
 
     field: str
     aspect: str
@@ -48,6 +51,8 @@ class Ask:
     choices: tuple[Choice, ...] = ()
     text: str = ""
     is_answered: bool = False
+    suggested: tuple[Choice, ...] = ()
+    bounds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,7 @@ class Sheet:
     asks: tuple[Ask, ...]
     questions: tuple[HitItem, ...]
     swapped: bool | None
+    mode: str = "blind"
 
     @property
     def is_answered(self) -> bool:
@@ -71,24 +77,26 @@ class Sheet:
         return all(each.is_answered for each in self.asks)
 
 
-def is_swapped(seed: str, item: str) -> bool:
-    """Say whether the sides of a pair are shown the other way round.
+def sheets_of(
+    items: Sequence[HitItem],
+    answers: Mapping[tuple[str, str], str],
+    *,
+    seed: str,
+    mode_of: Callable[[str], str] = lambda _item: "blind",
+) -> list[Sheet]:
+    """Return the pages of a HIT, one for every item, in order, with all aspects that are asked of it.
 
-    >>> sum(is_swapped("submission", f"item {i}") for i in range(1000))
-    496
+    ``mode_of`` says of an item whether the machine's suggestion is shown.
     """
-    return int(digest("sides", seed, item)[:8], 16) % 2 == 1
-
-
-def sheets_of(items: Sequence[HitItem], answers: Mapping[tuple[str, str], str], *, seed: str) -> list[Sheet]:
-    """Return the pages of a HIT, one for every item, in order, with all aspects that are asked of it."""
     by_item: dict[str, list[HitItem]] = {}
     for each in items:
         by_item.setdefault(each.item, []).append(each)
-    return [sheet_of(each, answers, seed=seed) for each in by_item.values()]
+    return [sheet_of(each, answers, seed=seed, mode=mode_of(item)) for item, each in by_item.items()]
 
 
-def sheet_of(questions: Sequence[HitItem], answers: Mapping[tuple[str, str], str], *, seed: str) -> Sheet:
+def sheet_of(
+    questions: Sequence[HitItem], answers: Mapping[tuple[str, str], str], *, seed: str, mode: str = "blind"
+) -> Sheet:
     """Return the page of one item."""
     first = questions[0]
     pair = next((each for each in questions if each.kind == "pair"), None)
@@ -103,16 +111,35 @@ def sheet_of(questions: Sequence[HitItem], answers: Mapping[tuple[str, str], str
         category=next((each.category for each in questions if each.category), ""),
         sensitive=any(each.sensitive for each in questions),
         asks=tuple(
-            _ask(f"a{place}", each, answers.get((each.item, each.aspect)), swapped=bool(swapped))
+            _with_suggestion(
+                _ask(f"a{place}", each, answers.get((each.item, each.aspect)), swapped=bool(swapped)),
+                each,
+                swapped=bool(swapped),
+                mode=mode,
+            )
             for place, each in enumerate(questions)
         ),
         questions=tuple(questions),
         swapped=swapped,
+        mode=mode,
     )
+
+
+def _with_suggestion(ask: Ask, each: HitItem, *, swapped: bool, mode: str) -> Ask:
+    """Add the choices that the machine would make; none of them is chosen for the worker."""
+    if mode != "suggest" or not each.suggestion:
+        return ask
+    # Without labels any text is an answer, so there are no choices to find the machine's among.
+    shown = replace(each, suggestion="")
+    said = _ask(ask.field, shown, each.suggestion, swapped=swapped)
+    found = tuple(choice for choice in said.choices if choice.is_chosen) or (Choice("", each.suggestion, False),)
+    return replace(ask, suggested=found)
 
 
 def _ask(field: str, each: HitItem, label: str | None, *, swapped: bool) -> Ask:
     question = each.question or (each.aspect if each.aspect != "label" else "")
+    if each.kind == "numeric":
+        return Ask(field, each.aspect, question, each.kind, "number", (), label or "", bool(label), (), each.labels)
     if not each.labels or each.kind == "text":
         return Ask(field, each.aspect, question, "text", "text", (), label or "", bool(label))
     if each.kind == "multi_label":
@@ -149,6 +176,8 @@ def read_answers(sheet: Sheet, form: Mapping[str, Sequence[str]]) -> dict[str, s
         if ask.control == "text" and values:
             text = _clean(values[0])
             found[each.aspect] = text if text.strip() else None
+        elif ask.control == "number" and values:
+            found[each.aspect] = as_number(each, values[0]) if values[0].strip() else None
         elif ask.control == "checkbox":
             if values:
                 found[each.aspect] = _several(ask, each, values)

@@ -89,6 +89,8 @@ class Study:
         The qualification test, and how many answers must be right; tried once.
     survey : tuple of SurveyQuestion
         Offered after the work.
+    tells_accuracy : bool, default False
+        Whether people of one's own see on their page about how many of their answers to known questions were right.
 
     Examples
     --------
@@ -111,6 +113,7 @@ class Study:
     test: tuple[Practice, ...] = ()
     test_needed: int = 0
     survey: tuple[SurveyQuestion, ...] = ()
+    tells_accuracy: bool = False
     _versions: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

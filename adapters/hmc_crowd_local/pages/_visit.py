@@ -46,13 +46,14 @@ class House:
         self.works = WorkStore(local._database)
         self.threads = Threads(local._database, local._ids)
         self.invites = Invites(local, secret=secret)
+        self.arms = local.secret("arms")
 
     def now(self) -> datetime:
         """Return the workplace's time."""
         return self.local._now()
 
-    def work_of(self, token: str) -> Work:
-        """Return the work that a link opens.
+    def work_of(self, token: str, *, drafts: bool = True) -> Work:
+        """Return the work that a link opens; without ``drafts`` only what it is.
 
         Raises
         ------
@@ -63,13 +64,11 @@ class House:
             submission_id = read_token(self.secret, token, now=self.now())
         except InputError:
             raise RefusedError("bad_link", 404) from None
-        work = self.works.read(submission_id)
+        work = self.works.read(submission_id, at=self.now(), drafts=drafts)
         if work is None:
             raise RefusedError("bad_link", 404)
-        if work.submission.recruited_by is None:
-            invites = self.invites.of(work.submission.worker)
-            if invites and not any(each.is_live(self.now()) for each in invites):
-                raise RefusedError("link_over", 403)
+        if work.is_shut:
+            raise RefusedError("link_over", 403)
         return work
 
     def invite_of(self, token: str) -> Invite:

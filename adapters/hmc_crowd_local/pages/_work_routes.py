@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hmc_crowd._base.ids import digest
 from hmc_crowd.errors import PlatformError
 from hmc_crowd.platform import SubmissionState
+from hmc_crowd_local._arms import mode_of
 from hmc_crowd_local.pages._gate import next_step
 from hmc_crowd_local.pages._replies import Data, Goto, Page
 from hmc_crowd_local.pages._sheets import read_answers, sheets_of
@@ -34,7 +35,12 @@ def sheets(visit: Visit) -> list[Sheet]:
     """Return the pages of the visit's HIT, with what is answered so far."""
     work = visit.open_work()
     labels = {key: each.label for key, each in work.answers.items()}
-    return sheets_of(work.hit.items, labels, seed=work.submission.submission_id)
+    return sheets_of(
+        work.hit.items,
+        labels,
+        seed=work.submission.submission_id,
+        mode_of=lambda item: mode_of(visit.house.arms, work.hit, visit.worker, item),
+    )
 
 
 def mark(values: Sequence[str]) -> str:
@@ -149,6 +155,8 @@ def _save(visit: Visit, sheet: Sheet) -> None:
             shown_at=shown,
             answered_at=answered,
             swapped=sheet.swapped if ask.kind == "pair" else None,
+            # Who saw what the machine says of one question has not judged the others of the page blind.
+            mode=sheet.mode,
         )
 
 
@@ -225,6 +233,6 @@ def _sent_mark(visit: Visit, field: str) -> str:
 
 def _values(ask: Ask) -> list[str]:
     """Return what a browser sends of an untouched field."""
-    if ask.control == "text":
+    if ask.control in {"text", "number"}:
         return [ask.text]
     return [choice.value for choice in ask.choices if choice.is_chosen]

@@ -15,7 +15,7 @@ from hmc_crowd_local._desk import Desk
 from hmc_crowd_local._records import AnswerRecord, check_text
 from hmc_crowd_local._repository import load_hits, submission_of
 from hmc_crowd_local._tables import ANSWER, EVENT, HIT_ITEM, SUBMISSION
-from hmc_crowd_local._tables_pages import SKIP
+from hmc_crowd_local._tables_pages import INVITE, SKIP
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -57,12 +57,16 @@ class SentEvent:
 
 @dataclass(frozen=True)
 class Work:
-    """A submission with its HIT, what was answered, and what was skipped."""
+    """A submission with its HIT, what was answered, and what was skipped.
+
+    ``is_shut``: its worker was invited, and no invitation of his works any more.
+    """
 
     submission: SubmissionRecord
     hit: Hit
     answers: Mapping[tuple[str, str], AnswerRecord] = field(default_factory=dict)
     skips: Mapping[tuple[str, str], Skip] = field(default_factory=dict)
+    is_shut: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -91,21 +95,28 @@ class WorkStore:
         # What a HIT shows never changes, and most of a page's reading would be reading it again.
         self._hit = lru_cache(maxsize=_MOST_HITS)(self._read_hit)
 
-    def read(self, submission_id: str) -> Work | None:
-        """Return a submission as its pages need it, or None where there is no such submission."""
+    def read(self, submission_id: str, *, at: datetime | None = None, drafts: bool = True) -> Work | None:
+        """Return a submission as its pages need it, or None where there is no such submission.
+
+        ``at`` asks whether its worker may still come in at that moment; without ``drafts`` neither answers nor skips
+        are read.
+        """
         with self._database.read() as connection:
-            row = connection.execute(sa.select(SUBMISSION).where(SUBMISSION.c.submission_id == submission_id)).first()
+            row = connection.execute(_submission(submission_id, at)).first()
             if row is None:
                 return None
+            is_shut = at is not None and bool(row.invited) and not row.live and row.recruited_by is None
+            if not drafts:
+                return Work(submission_of(row), self._hit(row.hit_id), is_shut=is_shut)
             answers = {
                 (each.item, each.aspect): AnswerRecord(
-                    each.item, each.aspect, each.label, each.shown_at, each.answered_at, each.swapped
+                    each.item, each.aspect, each.label, each.shown_at, each.answered_at, each.swapped, each.mode
                 )
                 for each in connection.execute(sa.select(ANSWER).where(ANSWER.c.submission_id == submission_id))
             }
             skips = {(each.item, each.aspect): each for each in _skips(connection, [submission_id])}
         open_skips = {key: each for key, each in skips.items() if key not in answers}
-        return Work(submission_of(row), self._hit(row.hit_id), answers, open_skips)
+        return Work(submission_of(row), self._hit(row.hit_id), answers, open_skips, is_shut)
 
     def _read_hit(self, hit_id: str) -> Hit:
         desk = Desk(_NoIds())
@@ -170,9 +181,12 @@ class WorkStore:
             lock = sa.select(SUBMISSION.c.submission_id).where(SUBMISSION.c.submission_id == submission_id)
             connection.execute(lock.with_for_update())
             mine = EVENT.c.submission_id == submission_id
-            seen = set(connection.execute(sa.select(EVENT.c.page_seq).where(mine, EVENT.c.page == page)).scalars())
-            top = connection.execute(sa.select(sa.func.max(EVENT.c.seq)).where(mine)).scalar()
-            start = 0 if top is None else top + 1
+            # In one exchange: the numbers of this page, and behind them the last number of all.
+            known = sa.select(EVENT.c.page_seq, sa.literal(0).label("is_top")).where(mine, EVENT.c.page == page)
+            last = sa.select(sa.func.max(EVENT.c.seq), sa.literal(1)).where(mine)
+            found = connection.execute(sa.union_all(known, last)).all()
+            seen = {number for number, is_top in found if not is_top}
+            start = next((number + 1 for number, is_top in found if is_top and number is not None), 0)
             new = list({each.seq: each for each in events if each.seq not in seen}.values())[: max(0, most - start)]
             rows = [
                 {
@@ -208,6 +222,16 @@ class _NoIds:
 
     def new(self) -> str:
         raise PlatformError("nothing new is made while reading")
+
+
+def _submission(submission_id: str, at: datetime | None) -> sa.Select[Any]:
+    """Select a submission; with it, in the same exchange, how many invitations its worker had and has."""
+    query = sa.select(SUBMISSION).where(SUBMISSION.c.submission_id == submission_id)
+    if at is None:
+        return query
+    his = sa.select(sa.func.count()).select_from(INVITE).where(INVITE.c.worker == SUBMISSION.c.worker)
+    live = his.where(INVITE.c.revoked_at.is_(None), INVITE.c.expires_at > at)
+    return query.add_columns(his.scalar_subquery().label("invited"), live.scalar_subquery().label("live"))
 
 
 def _skips(connection: sa.Connection, submission_ids: Sequence[str]) -> list[Skip]:

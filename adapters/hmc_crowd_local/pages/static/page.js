@@ -18,7 +18,7 @@
     });
     show();
   }
-  function isTyping(target) { return target.closest("textarea, input[type=text], [contenteditable]") !== null; }
+  function isTyping(target) { return target.closest("textarea, input[type=text], input[type=number], [contenteditable]") !== null; }
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(event.target)) return;
     if (/^[1-9]$/.test(event.key) && (!keys || keys.checked)) {

@@ -1,0 +1,138 @@
+"""Who has become worse? All workers watched together, at a rate of false alarms that is agreed on.
+
+A thousand workers who are each tested at 5% raise fifty alarms about nobody. Here the rate is fixed for all of them:
+so many false alarms a day, from which follows how rare a false alarm must be for each (`answers_between`). An alarm is
+a reason to look and to give more gold, never one to refuse work or pay.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from hmc_crowd.errors import FrameError, InputError
+from hmc_crowd.quality._checks import check_table
+from hmc_crowd.quality._cusum import Cusum
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hmc_crowd.quality._unknown_change import UnknownChange
+
+__all__ = ["answers_between", "find_drift"]
+
+_COLUMNS = ["worker", "at", "answer", "since", "statistic", "threshold", "reason"]
+
+
+def answers_between(*, workers: int, per_worker_day: float, false_alarms_per_day: float = 1.0) -> float:
+    """Return how many answers of a steady worker must lie between false alarms, on average.
+
+    Parameters
+    ----------
+    workers : int
+        How many are watched.
+    per_worker_day : float
+        Watched answers of each a day; with two streams, of both together.
+    false_alarms_per_day : float, default 1
+        Of all workers together.
+
+    Examples
+    --------
+    >>> answers_between(workers=1000, per_worker_day=2)
+    2000.0
+    """
+    for name, value in (
+        ("workers", workers),
+        ("per_worker_day", per_worker_day),
+        ("false_alarms_per_day", false_alarms_per_day),
+    ):
+        if not 0 < value < np.inf:
+            raise InputError(f"{name} is {value!r}; give a positive number")
+    between = workers * per_worker_day / false_alarms_per_day
+    if between <= 1:
+        raise InputError(f"{false_alarms_per_day:g} false alarms a day are one for every answer; allow fewer")
+    return between
+
+
+def find_drift(checks: Any, detector: Cusum | UnknownChange) -> pd.DataFrame:
+    """Return every alarm in the history of answers that were checked.
+
+    Parameters
+    ----------
+    checks : pandas.DataFrame
+        ``worker, right, at`` and, for a CUSUM of several kinds of answers, ``stream`` (its number, from 0): gold checks
+        and, as a second stream, `agreement_checks`. In any order; equal times keep theirs.
+    detector : Cusum or UnknownChange
+        The first where levels are set, the second where nobody knows them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per alarm in order of time: ``worker, at, answer, since, statistic, threshold, reason``; ``answer``
+        counts the worker's checks, ``since`` is when the fall seems to have begun (for a CUSUM; NaT otherwise). After
+        an alarm a worker is watched anew. Without an alarm the frame is empty.
+
+    Examples
+    --------
+    >>> from hmc_crowd.quality import Cusum, Levels
+    >>> right = [True] * 20 + [False] * 6
+    >>> times = pd.date_range("2026-01-05", periods=26, freq="h", tz="UTC")
+    >>> checks = pd.DataFrame({"worker": "ann", "right": right, "at": times})
+    >>> found = find_drift(checks, Cusum(Levels(0.9, 0.6), between_alarms=2000))
+    >>> found[["answer", "since"]].to_dict("records")
+    [{'answer': 24, 'since': Timestamp('2026-01-05 20:00:00+0000', tz='UTC')}]
+    """
+    table = check_table(checks)
+    streams = len(detector.levels) if isinstance(detector, Cusum) else 1
+    stream = np.zeros(len(table), dtype=np.intp)
+    if "stream" in table.columns:
+        stream = table["stream"].to_numpy()
+    outside = ~np.isin(stream, np.arange(streams))
+    if outside.any():
+        first = stream[outside].tolist()[0]
+        raise FrameError(f"checks has the stream {first!r}; the detector knows {streams}, counted from 0")
+    watch = _cusum_alarms if isinstance(detector, Cusum) else _unknown_alarms
+    rows: list[tuple[Any, ...]] = watch(table, stream.astype(np.intp), detector)  # type: ignore[arg-type]
+    found = pd.DataFrame(rows, columns=_COLUMNS)
+    for column in ("at", "since"):
+        found[column] = pd.to_datetime(found[column], utc=True)
+    return found.sort_values(["at", "worker"], kind="stable", ignore_index=True)
+
+
+def _cusum_alarms(table: pd.DataFrame, stream: NDArray[np.intp], cusum: Cusum) -> list[tuple[Any, ...]]:
+    rows = []
+    right, at = table["right"].to_numpy(dtype=bool), table["at"]
+    for worker, where in table.groupby("worker", sort=True).indices.items():
+        statistic, begun = 0, 0
+        for place, row in enumerate(np.asarray(where).tolist()):
+            if statistic == 0:
+                begun = row
+            statistic = cusum.step(statistic, right=bool(right[row]), stream=int(stream[row]))
+            if statistic >= cusum.threshold:
+                reason = f"answers since {at.iloc[begun]:%Y-%m-%d} fit a fall to {cusum.levels[0].after:g} better"
+                rows.append((worker, at.iloc[row], place + 1, at.iloc[begun], statistic, cusum.threshold, reason))
+                statistic = 0
+    return rows
+
+
+def _unknown_alarms(table: pd.DataFrame, _: NDArray[np.intp], watch: UnknownChange) -> list[tuple[Any, ...]]:
+    # The n-th answers of all workers are one step: the tables are large enough to make that worth it.
+    place = table.groupby("worker").cumcount().to_numpy()
+    code, workers = pd.factorize(table["worker"], sort=True)
+    right, at = table["right"].to_numpy(dtype=bool), table["at"]
+    likelihood, sums = watch.start(len(workers))
+    rows = []
+    for n in range(int(place.max(initial=-1)) + 1):
+        now = np.flatnonzero(place == n)
+        who = code[now]
+        state = watch.step((likelihood[who], sums[who]), right[now])
+        statistic = watch.statistic(state)
+        for hit in np.flatnonzero(statistic >= watch.threshold).tolist():
+            moment = at.iloc[int(now[hit])]
+            reason = "a fall at some answer explains the history better than a steady level"
+            rows.append((workers[who[hit]], moment, n + 1, pd.NaT, float(statistic[hit]), watch.threshold, reason))
+            state[0][hit], state[1][hit] = 0.0, 0.0
+        likelihood[who], sums[who] = state
+    return rows
