@@ -54,6 +54,7 @@ __all__ = [
     "RoutedPages",
     "RoutedWork",
     "SubmissionState",
+    "SyncsQualifications",
     "TaskPages",
     "TellsSkips",
     "Terms",
@@ -583,6 +584,18 @@ class ListsHits(Protocol):
 
     def find_all(self) -> Mapping[str, RemoteHit]:
         """Return every HIT of this account that was published under one of our keys, by key."""
+        ...
+
+
+@runtime_checkable
+class SyncsQualifications(Protocol):
+    """A platform that can be told who has passed a test, so that studies may ask for it."""
+
+    def sync_qualification(self, name: str, description: str, scores: Mapping[str, int]) -> tuple[str, int]:
+        """Make exactly these workers (raw ids) hold a qualification, with their scores from 0 to 100.
+
+        Returns its id there, for the settings of a study, and how many workers were changed; again changes nobody.
+        """
         ...
 
 

@@ -211,6 +211,11 @@ class People(Publishing, Reviewing):
             changed += 1
         return changed
 
+    def sync_qualification(self, name: str, description: str, scores: Mapping[str, int]) -> tuple[str, int]:
+        """Make exactly these workers hold the qualification type of this name; return its id and how many changed."""
+        type_id = self.ensure_qualification(name, description)
+        return type_id, self.sync_scores(type_id, scores, withdraw=True)
+
     # Messages.
 
     def notify(self, workers: Iterable[str], *, subject: str, text: str) -> dict[str, str]:

@@ -17,7 +17,7 @@ from hmc_crowd_prolific._submissions import BULK_LIMIT
 from hmc_crowd_prolific._two_steps import TwoStepBonuses
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from types import TracebackType
 
@@ -101,6 +101,15 @@ class ProlificPlatform(TwoStepBonuses):
         from hmc_crowd_prolific._examine import examine
 
         return examine(self, around, public_url=public_url)
+
+    def sync_qualification(self, name: str, description: str, scores: Mapping[str, int]) -> tuple[str, int]:  # noqa: ARG002 because of the port
+        """Make exactly these participants members of the group of this name; return its id and how many changed.
+
+        A group knows no scores: who is not among them has not passed.
+        """
+        group = self.client.groups.ensure(self.workspace, name)
+        added, removed = self.client.groups.sync(group.id, scores)
+        return group.id, len(added) + len(removed)
 
     # Publishing.
 

@@ -72,17 +72,34 @@ def cases(context: Context, expert: str, *, aspect: str | None) -> pd.DataFrame:
     with context.store.read() as tx:
         labels = tx.labels.read(context.campaign_id, aspect=record.name)
         said = _current(context, tx, record.name)
+        sent = tx.gates.decisions(context.campaign_id, aspect=record.name, newest=True)
+        given = tx.gates.assigned(context.campaign_id, aspect=record.name)
     mine = said[said["expert"] == expert]
     done = mine.loc[mine["final_label"].notna(), "item"]
     # What another expert has decided needs no second one.
     others = said.loc[said["final_label"].notna(), "item"]
     waiting = labels[~labels["item"].isin(done) & ~labels["item"].isin(others)]
+    waiting = _of_expert(waiting, sent, given, expert, mine["item"])
     waiting = waiting.assign(
         is_begun=waiting["item"].isin(mine["item"]), tied=waiting["tied"].astype(bool), doubt=waiting["confidence"]
     )
-    # Begun first, then ties, then the least sure.
-    waiting = waiting.sort_values(["is_begun", "tied", "doubt"], ascending=[False, False, True], kind="stable")
+    # Begun first, then in the order in which they were given out, then ties, then the least sure.
+    order = ["is_begun", "place", "tied", "doubt"]
+    waiting = waiting.sort_values(order, ascending=[False, True, False, True], kind="stable")
     return waiting[["item", "tied", "confidence", "n_answers", "is_begun"]].reset_index(drop=True)
+
+
+def _of_expert(
+    waiting: pd.DataFrame, sent: pd.DataFrame, given: pd.DataFrame, expert: str, begun: pd.Series[str]
+) -> pd.DataFrame:
+    """Leave out what a gate accepted and what another expert has; without a gate everything is for everybody."""
+    place = given.loc[given["expert"] == expert].set_index("item")["place"]
+    if len(sent):
+        wanted = set(sent.loc[sent["decision"] == "expert", "item"])
+        taken = set(given.loc[given["expert"] != expert, "item"])
+        waiting = waiting[waiting["item"].isin((wanted - taken) | set(begun))]
+    # What is nobody's comes after what was given to this expert.
+    return waiting.assign(place=waiting["item"].map(place).fillna(len(given) + 1))
 
 
 def open_case(context: Context, item: str, expert: str, *, aspect: str | None) -> Case:
@@ -163,8 +180,30 @@ def decide(context: Context, item: str, label: str, expert: str, *, aspect: str 
         tx.adjudications.decide(context.campaign_id, aspect=record.name, item=item, expert=expert, label=label, at=now)
         stored = tx.labels.read(context.campaign_id, aspect=record.name, items=[item])
         _save(context, tx, record.name, item, label, evidence, stored)
+        _keep_decision(context, tx, record, item, expert, label, evidence)
         context.log(tx, "adjudicated", item=item, aspect=record.name, expert=expert, label=label, evidence=evidence)
     return Adjudicated(item, record.name, label, blind, evidence)
+
+
+def _keep_decision(
+    context: Context, tx: Transaction, record: AspectRecord, item: str, expert: str, label: str, evidence: str
+) -> None:
+    """Keep among the decisions that an expert settled an item; nobody has to do it any more."""
+    row: dict[str, object] = {
+        "aspect": record.name,
+        "item": item,
+        "decided_at": context.clock.now(),
+        "decided_by": expert,
+        "decider": "person",
+        "policy": "guideline",
+        "policy_version": record.guideline_version,
+        "decision": "decided",
+        "reason_code": evidence,
+        "evidence": "",
+        "label": label,
+    }
+    tx.gates.add(context.campaign_id, pd.DataFrame([row]))
+    tx.gates.release(context.campaign_id, record.name, [item])
 
 
 def adjudicated(context: Context, tx: Transaction, aspect: str) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from hmc_crowd._base.evidence import refuse_seeing
 from hmc_crowd.campaign._adjudicate import adjudicated
 from hmc_crowd.campaign._aspects import CHOICES
 from hmc_crowd.campaign._confidence import calibrated
+from hmc_crowd.campaign._gold_rows import gold_rows
 from hmc_crowd.campaign._guideline import Versions
 from hmc_crowd.campaign._units import machine_version
 from hmc_crowd.errors import InputError, StateError
@@ -49,19 +50,14 @@ def check_gold(context: Context, *, minimum: float, at_least: int, level: float)
         if gold.empty:
             raise StateError(f"campaign {context.name!r} has no gold; first add_gold(), or go on with aggregate()")
         answers = tx.work.answers(context.campaign_id)
-        # A value that is near enough has no right or wrong, and who was told the answer proves nothing.
-        exact = [each.name for each in tx.campaigns.aspects(context.campaign_id) if each.kind != "numeric"]
-        known = gold.loc[gold["aspect"].isin(exact), ["item", "aspect", "label"]].rename(columns={"item": "task"})
-        counted = answers[(answers["mode"] == "blind") & ~Versions(context, tx).stale(answers)]
+        counted, keys = gold_rows(context, tx, answers, first_only=True)
         if counted.empty and len(answers):
             raise StateError(
                 f"no answer of campaign {context.name!r} was given blind under the guideline in force; who was shown "
                 "the machine's label proves nothing on gold"
             )
-        on_gold = counted.merge(known, on=["task", "aspect"], suffixes=("", "_gold"))
         # One table for all aspects: a worker's score is over every gold question met.
-        on_gold = on_gold.assign(task=on_gold["task"] + "\x1f" + on_gold["aspect"].astype(str))
-        keys = known.assign(item=known["task"] + "\x1f" + known["aspect"].astype(str))[["item", "label"]]
+        on_gold = counted[counted["task"].isin(keys["item"])]
         scores = gold_scores(on_gold[["task", "worker", "label"]], keys, level=level)
         tx.workers.add_scores(context.campaign_id, scores, as_of=context.clock.now())
         decisions = screen_workers(scores, minimum=minimum, at_least=at_least)

@@ -84,7 +84,7 @@ def train(
         str(gate),
         [
             ("features", ", ".join(gate.features_)),
-            ("calibration", None if brier is None else f"Brier score {brier:.4f} on items unseen by the trees"),
+            ("calibration", None if brier is None else f"Brier score {brier:.4f} on items that it had not seen"),
             ("version", gate.version),
             ("written", str(out)),
         ],

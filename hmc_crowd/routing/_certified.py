@@ -117,8 +117,8 @@ def plan_certified(
     >>> rng = np.random.default_rng(0)
     >>> plan = plan_certified(rng.beta(8, 1, 5000), np.full(5000, 20.0), target_agreement=0.97)
     >>> print(plan)
-    agreement >= 0.97 at 95%: 2,308 of 5,000 items to people, audit 609 of the others; 16.2 hours expected;
-    comes out with a chance of 0.902 (at most 32 wrong in the audit)
+    agreement >= 0.97 at 95%: 2,290 of 5,000 items to people, audit 650 of the others; 16.3 hours expected;
+    comes out with a chance of 0.901 (at most 35 wrong in the audit)
     """
     sure = float_vector(confidence, name="confidence", low=0.0, high=1.0)
     times = float_vector(seconds, name="seconds", low=0.0)

@@ -117,7 +117,6 @@ class Transaction:
         self.alerts = AlertRepository(session)
         self.gates = GateRepository(session)
 
-
     def goes_on_from(self, version: tuple[int, ...] | None) -> bool:
         """Say whether nobody but the transaction of that `version` has written since then; False where unknown.
 
