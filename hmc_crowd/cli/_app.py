@@ -182,6 +182,6 @@ def connect_pages(place: Any, pages: str | None, workplace: str | None) -> "Iter
 
 # The commands register themselves on the application; the order here is the order of the help.
 from hmc_crowd.cli import _showcase, _data, _confidence, _effort, _effort_text, _planning  # noqa: E402, F401, I001
-from hmc_crowd.cli import _rehearse, _people, _guideline  # noqa: E402, F401
+from hmc_crowd.cli import _rehearse, _reckon, _people, _guideline  # noqa: E402, F401
 from hmc_crowd.cli import _outside, _steer, _watch, _listing, _aggregate, _result, _export, _look, _privacy  # noqa: E402, F401
 from hmc_crowd.cli import _metrics, _judges, _gate, _serve, _pools, _invites, _backup  # noqa: E402, F401
