@@ -32,6 +32,7 @@ from hmc_crowd.campaign import (
     _status,
 )
 from hmc_crowd.campaign._context import Aspect, Context, Progress
+from hmc_crowd.campaign._control import Control
 from hmc_crowd.campaign._decide import PlanRequest
 from hmc_crowd.campaign._outside import Outside
 from hmc_crowd.campaign._people import People
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
 __all__ = ["Campaign"]
 
 
-class Campaign(Outside, People):
+class Campaign(Outside, People, Control):
     """One evaluation: its items, what the machine thinks, what people answered, and what may be concluded.
 
     Make one with `Campaign.create` or `Campaign.open`; both are context managers that close the database.

@@ -22,9 +22,9 @@ from hmc_crowd.routing import agreement_at_most, certify_batch
 if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.routing import Certificate
-    from hmc_crowd.store import PlanRecord, Transaction
+    from hmc_crowd.store import AspectRecord, PlanRecord, Transaction
 
-__all__ = ["CampaignCertificate", "GoldCheck", "certify", "check_gold", "final_labels"]
+__all__ = ["CampaignCertificate", "GoldCheck", "blind_labels", "certify", "check_gold", "final_labels"]
 
 
 @dataclass(frozen=True)
@@ -209,20 +209,27 @@ def _audit_counts(context: Context, tx: Transaction, plan_id: int) -> dict[str, 
 
 
 def _certifying(context: Context, tx: Transaction, items: list[str]) -> pd.DataFrame:
-    """Return people's labels of the first aspect that may certify; refuse those that saw the machine's.
+    """Return people's labels of the first aspect that may certify; refuse those that saw the machine's."""
+    first = tx.campaigns.aspects(context.campaign_id)[0]
+    if first.kind not in {*CHOICES, "multi_label"}:
+        raise InputError(f"aspect {first.name!r} is {first.kind}: there is no right or wrong label to certify")
+    return blind_labels(context, tx, first, items, what="certify")
+
+
+def blind_labels(
+    context: Context, tx: Transaction, aspect: AspectRecord, items: list[str], *, what: str
+) -> pd.DataFrame:
+    """Return people's labels of these items; refuse those that saw the machine's.
 
     Where an expert changed his mind after the reveal, his blind label counts. Labels that rest on an earlier guideline
     alone are none.
     """
-    first = tx.campaigns.aspects(context.campaign_id)[0]
-    if first.kind not in {*CHOICES, "multi_label"}:
-        raise InputError(f"aspect {first.name!r} is {first.kind}: there is no right or wrong label to certify")
-    labels = tx.labels.read(context.campaign_id, aspect=first.name)
+    labels = tx.labels.read(context.campaign_id, aspect=aspect.name)
     if labels.empty:
         raise StateError("there are no people's labels yet; first aggregate()")
-    answers = tx.work.answers(context.campaign_id, aspect=first.name, include_excluded=False)
+    answers = tx.work.answers(context.campaign_id, aspect=aspect.name, include_excluded=False)
     answers = answers[~Versions(context, tx).stale(answers)]
-    decided = adjudicated(context, tx, first.name).set_index("item")["blind_label"] if first.kind in CHOICES else None
+    decided = adjudicated(context, tx, aspect.name).set_index("item")["blind_label"] if aspect.kind in CHOICES else None
     labels = labels[labels["item"].isin(items)]
     if decided is not None and len(decided):
         blind = labels["item"].map(decided)
@@ -233,7 +240,7 @@ def _certifying(context: Context, tx: Transaction, items: list[str]) -> pd.DataF
     else:
         labels = labels[labels["item"].isin(set(answers["task"]))]
     try:
-        refuse_seeing(labels["evidence"], what="certify")
+        refuse_seeing(labels["evidence"], what=what)
     except InputError as error:
         raise InputError(f"{error}; aggregate(blind_only=True) labels by the blind answers alone") from None
     return labels

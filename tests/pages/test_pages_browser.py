@@ -10,6 +10,7 @@ from pages_house import SECRET, dialogue, every_kind, full_study
 
 pytestmark = pytest.mark.browser
 
+
 @pytest.mark.parametrize(("size", "scheme"), [(DESK, "light"), (PHONE, "dark")])
 def test_the_whole_life_of_a_worker(live, new_page, size, scheme) -> None:
     house = live(study=full_study(), note=lambda _name: "You got 2 of 2 known answers right.")

@@ -1,0 +1,266 @@
+"""Quality control of a campaign: standing of people, tests, alerts, gates and experts: the facade's fourth part."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hmc_crowd.campaign import _alerts, _approval, _assign, _gating, _publish, _qualifying, _standing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    import pandas as pd
+
+    from hmc_crowd.campaign._context import Context
+    from hmc_crowd.platform import Platform
+    from hmc_crowd.quality import AlertRule, Attempt, Expert, ExpertGate, QualificationTest
+    from hmc_crowd.store import NoticeRecord
+
+__all__ = ["Control"]
+
+
+class Control:
+    """The methods of `hmc_crowd.campaign.Campaign` about quality."""
+
+    _context: Context
+
+    def check_quality(self, *, level: float = 0.95, false_alarms: float = 0.001) -> _standing.QualityCheck:
+        """Say how good everybody is, who has become worse, which gold is suspect, which texts ask for a look.
+
+        Leaves nobody's answers out and touches nobody's pay; alarms of drift are kept, each once.
+
+        Parameters
+        ----------
+        level : float, default 0.95
+            Of the intervals.
+        false_alarms : float, default 0.001
+            Alarms about steady workers that are put up with, for each worker and day.
+
+        Raises
+        ------
+        InputError
+            ``false_alarms`` is no number between 0 and 1.
+        """
+        return _standing.check_quality(self._context, level=level, false_alarms=false_alarms)
+
+    def gold_exposures(self) -> pd.DataFrame:
+        """Return which gold each worker has met: ``item, aspect, worker, times, first_at``.
+
+        Whoever took a HIT has met what is in it. On the local pages nobody gets a question twice; elsewhere the first
+        answer alone counts.
+        """
+        with self._context.store.read() as tx:
+            return _standing.exposures(self._context, tx)
+
+    def add_approval_rates(self, rates: Any, *, platform: str, at: datetime | None = None) -> int:
+        """Keep the lifetime approval rates that a platform tells of its workers; return how many readings are new.
+
+        Parameters
+        ----------
+        rates : path or frame
+            ``worker`` (the platform's id), ``rate`` (a share, or text such as ``95% (19/20)``; missing or ``0% (0/0)``
+            is unknown), optional ``reviewed`` (how many reviews it rests on) and ``at``.
+        platform : str
+            Whose rates they are.
+        at : datetime, optional
+            When they were read, aware; now by default.
+        """
+        return _approval.add_rates(self._context, rates, platform=platform, at=at)
+
+    def approval_ranking(self, workers: Sequence[str] | None = None, *, as_of: datetime | None = None) -> pd.DataFrame:
+        """Return approval rates and ranks as they were known at a moment, with their source.
+
+        Parameters
+        ----------
+        workers : sequence of str, optional
+            Pseudonyms; everybody who worked by default.
+        as_of : datetime, optional
+            Only what happened before it counts; now by default.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `hmc_crowd.quality.approval_ranking`: ``worker, as_of, rate, reviewed, low, high, source, rank, ranked,
+            place``.
+        """
+        with self._context.store.read() as tx:
+            known = tx.work.submissions(self._context.campaign_id)["worker"]
+            names = sorted(known.unique()) if workers is None else list(workers)
+            return _approval.ranking(self._context, tx, names, as_of or self._context.clock.now())
+
+    def add_test(self, test: QualificationTest) -> None:
+        """Keep a version of a qualification test; the same again changes nothing, and a version never changes.
+
+        Raises
+        ------
+        DuplicateError
+            There is that version with other questions or terms.
+        """
+        _qualifying.add_test(self._context, test)
+
+    def tests(self) -> list[QualificationTest]:
+        """Return all versions of the qualification tests."""
+        return _qualifying.tests(self._context)
+
+    def take_test(
+        self,
+        name: str,
+        worker: str,
+        answers: Mapping[str, Any],
+        *,
+        platform: str | None = None,
+        version: int | None = None,
+    ) -> Attempt:
+        """Mark a worker's attempt at a test, and keep it.
+
+        Parameters
+        ----------
+        name : str
+            The test.
+        worker : str
+            The platform's id where ``platform`` is given, else a pseudonym.
+        answers : mapping
+            Item to label; missing ones are wrong.
+        version : int, optional
+            The newest by default.
+
+        Raises
+        ------
+        StateError
+            There is no such test, or the worker may not try again, or not yet.
+        """
+        return _qualifying.take_test(self._context, name, worker, answers, platform=platform, version=version)
+
+    def test_attempts(self, name: str | None = None) -> list[Attempt]:
+        """Return the attempts at a test, or at all, oldest first."""
+        return _qualifying.attempts(self._context, name)
+
+    def qualified(self, name: str, *, version: int | None = None, also: Sequence[int] = ()) -> list[str]:
+        """Return the pseudonyms of who passed a version of a test (the newest), or one of ``also``."""
+        return _qualifying.qualified(self._context, name, version=version, also=also)
+
+    def sync_test(
+        self, platform: Platform | str, name: str, *, version: int | None = None, also: Sequence[int] = ()
+    ) -> _qualifying.Synced:
+        """Tell a platform who is qualified: a qualification type on MTurk, a participant group on Prolific.
+
+        Raises
+        ------
+        InputError
+            The platform keeps no qualifications.
+        """
+        where = _publish.connect(platform, self._context)
+        return _qualifying.sync(self._context, where, name, version=version, also=also)
+
+    def alert_rules(self) -> tuple[AlertRule, ...]:
+        """Return the rules in force on the campaign's figures."""
+        return _alerts.rules(self._context)
+
+    def set_alert_rules(self, rules: Iterable[AlertRule] | None) -> tuple[AlertRule, ...]:
+        """Put rules of the campaign's own in force, which then also lead its board; None brings the usual ones back.
+
+        Raises
+        ------
+        InputError
+            Two rules of one name, or a figure that a campaign does not have.
+        """
+        return _alerts.set_rules(self._context, rules)
+
+    def check_alerts(self) -> _alerts.AlertLook:
+        """Look at the figures once; what is new goes to the log, to webhooks and to the board, and what is over too."""
+        return _alerts.look(self._context)
+
+    def alerts(self) -> tuple[tuple[_alerts.Lasting, ...], list[NoticeRecord]]:
+        """Return the alerts that last by the last look, and the newest notices; looks at nothing anew."""
+        return _alerts.show(self._context)
+
+    def gate(
+        self, gate: str | ExpertGate = "rules", *, aspect: str | None = None, items: Any = None, **settings: Any
+    ) -> _gating.Gated:
+        """Decide for every item that people answered whether its label stands or an expert must look.
+
+        Every decision is kept with its policy, version, reason and evidence; the newest one counts. What an expert has
+        decided is not decided again.
+
+        Parameters
+        ----------
+        gate : {"rules", "consensus", "weighted", "posterior", "ml"} or ExpertGate
+            By name, made for what the campaign knows: "ml" learns from answered gold, "posterior" is calibrated on it;
+            or any gate of `hmc_crowd.quality`. A gate that knows too little sends everything to an expert.
+        aspect : str, optional
+            Which question; the first by default.
+        items : path or frame, optional
+            ``item`` and any of ``risk, complexity, semantic_complexity, urgency``; else numeric columns of these names
+            that the items were added with, and a complexity learnt from texts and answers.
+        **settings
+            Of a gate by name, such as ``quality=0.6`` for the rules.
+
+        Returns
+        -------
+        Gated
+            How many items go to an expert, and why.
+
+        Raises
+        ------
+        StateError
+            Nobody has answered yet.
+        InputError
+            The gate is unknown, or a setting makes no sense.
+        """
+        return _gating.decide_items(self._context, gate, aspect=aspect, items=items, settings=settings)
+
+    def decisions(self, *, aspect: str | None = None, newest: bool = False) -> pd.DataFrame:
+        """Return what gates and experts decided, oldest first; with ``newest`` the decision in force of each item.
+
+        Columns ``aspect, item, decided_at, decided_by, decider, policy, policy_version, decision, reason_code,
+        evidence, label, score``; ``decision`` is accept, expert, or decided (by a person).
+        """
+        return _gating.decisions(self._context, aspect=aspect, newest=newest)
+
+    def assign_experts(
+        self,
+        experts: Sequence[Expert] | None = None,
+        *,
+        aspect: str | None = None,
+        items: Any = None,
+        hours: float = 1.0,
+        patience_s: float = 3600.0,
+        cost_weight: float = 0.0,
+        anew: bool = False,
+    ) -> _assign.Assigned:
+        """Give the items that a gate sent to experts to those who have room; their pages then show these alone.
+
+        Parameters
+        ----------
+        experts : sequence of Expert, optional
+            Default: the holders of the board's expert keys. A skill ``pool:NAME`` of a key names the pool whose tier,
+            speed, price and shifts count for its holder.
+        items : path or frame, optional
+            ``item`` and any of ``area, tier, risk, complexity, urgency, due_at``.
+        hours : float, default 1
+            Room is counted for so many hours from now.
+        patience_s, cost_weight
+            As in `hmc_crowd.quality.allocate_experts`.
+        anew : bool, default False
+            Also give out again what was given before and nobody has begun.
+
+        Raises
+        ------
+        StateError
+            No gate has decided yet.
+        """
+        return _assign.assign(
+            self._context,
+            experts,
+            aspect=aspect,
+            items=items,
+            hours=hours,
+            patience_s=patience_s,
+            cost_weight=cost_weight,
+            anew=anew,
+        )
+
+    def assignments(self, *, aspect: str | None = None) -> pd.DataFrame:
+        """Return who has what to judge: ``aspect, item, expert, tier, place, score, assigned_at, due_at``."""
+        return _assign.assigned(self._context, aspect=aspect)
