@@ -35,6 +35,7 @@ from hmc_crowd.campaign._context import Aspect, Context, Progress
 from hmc_crowd.campaign._control import Control
 from hmc_crowd.campaign._decide import PlanRequest
 from hmc_crowd.campaign._outside import Outside
+from hmc_crowd.campaign._pairwise import Pairwise
 from hmc_crowd.campaign._people import People
 from hmc_crowd.campaign._pseudonyms import load_worker_key
 from hmc_crowd.errors import InputError

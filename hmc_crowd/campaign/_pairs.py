@@ -7,6 +7,7 @@ rates are.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def add_pairs(
     predictions = None if judged is None else _predictions(given, judged, calibration, record)
     if calibration is not None and judged is None:
         raise InputError("calibration is given and judged is not; give the judge's table too, or add it later")
-    with context.together() if context.joined is None else _nothing():
+    with nullcontext() if context.joined is not None else context.together():
         added = add_items(context, _items(given))
         if predictions is not None:
             add_predictions(context, predictions, aspect=record.name, model_version=model_version)

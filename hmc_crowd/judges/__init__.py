@@ -35,6 +35,7 @@ from hmc_crowd.judges._rouge import Rouge, RougeJudge, rouge, tokens
 from hmc_crowd.judges._sample import LengthBalance, length_balance, sample_pairs
 from hmc_crowd.judges._study import JudgeReport, JudgeStudy, compare_judges
 from hmc_crowd.judges._template import Template, load_template
+from hmc_crowd.judges._win_rates import WinRates, win_rates
 
 __all__ = [
     "LABELS",
@@ -65,6 +66,7 @@ __all__ = [
     "Rouge",
     "RougeJudge",
     "Template",
+    "WinRates",
     "alternative_annotator_test",
     "as_predictions",
     "benchmark_card",
@@ -88,4 +90,5 @@ __all__ = [
     "shorter",
     "tokens",
     "turned_back",
+    "win_rates",
 ]

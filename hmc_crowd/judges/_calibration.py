@@ -100,7 +100,9 @@ def as_predictions(judged: pd.DataFrame) -> pd.DataFrame:
     """Return judgements as predictions for the plan: ``item, label, confidence, p_a, p_b, p_tie``.
 
     A pair without a label gets 'tie' with confidence 0 and a third for each answer, so that a plan sends it to people
-    first. Where the judge has no probabilities, its label has its confidence and the others share the rest.
+    first. Else the label has its confidence, and the other two share the rest as the judge's own probabilities do
+    (equally, where it has none). A confidence below that of another answer says that the label is no better than a
+    guess: then each answer has a third, and the confidence stays what it is.
 
     Examples
     --------
@@ -119,13 +121,28 @@ def as_predictions(judged: pd.DataFrame) -> pd.DataFrame:
     has = np.array([isinstance(each, str) for each in label], dtype=bool)
     sure = np.where(has, np.nan_to_num(judged["confidence"].to_numpy(dtype=np.float64), nan=0.0), 0.0)
     chances = np.full((len(judged), 3), 1 / 3)
+    own = _own_chances(judged)
     for column, name in enumerate(LABELS):
         mine = has & (label == name)
-        chances[mine] = ((1.0 - sure[mine]) / 2)[:, None]
+        others = own[mine]
+        others[:, column] = 0.0
+        total = others.sum(axis=1, keepdims=True)
+        even = np.where(np.arange(3) == column, 0.0, 0.5)
+        shares = np.divide(others, total, out=np.tile(even, (len(others), 1)), where=total > 0.0)
+        chances[mine] = (1.0 - sure[mine])[:, None] * shares
         chances[mine, column] = sure[mine]
+    chances[chances.max(axis=1) > np.where(has, sure, 0.0) + 1e-9] = 1 / 3
     named = {f"p_{name}": chances[:, column] for column, name in enumerate(LABELS)}
     filled = np.where(has, label, "tie")
     return pd.DataFrame({"item": judged["item"].to_numpy(), "label": filled, "confidence": sure, **named})
+
+
+def _own_chances(judged: pd.DataFrame) -> NDArray[np.float64]:
+    """Return the judge's own probabilities, shape (n, 3); 0 where it gives none."""
+    named = [f"p_{name}" for name in LABELS]
+    if any(name not in judged for name in named):
+        return np.zeros((len(judged), 3))
+    return np.nan_to_num(judged[named].to_numpy(dtype=np.float64), nan=0.0)
 
 
 def _both(
