@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
@@ -21,12 +22,23 @@ if TYPE_CHECKING:
 
     from hmc_crowd_local._desk import Desk
 
-__all__ = ["chunks", "flush", "load_claims", "load_hits", "load_work", "submission_of"]
+__all__ = ["Questions", "chunks", "flush", "load_claims", "load_hit_of", "load_hits", "load_work", "submission_of"]
 
 T = TypeVar("T")
 
 # SQLite takes 32,766 bound values in a statement at most; a page of this size keeps the plan cached.
 _CHUNK = 500
+_MOST_HITS = 1_000
+
+# Asked with every answer: built once, they cost a third.
+_HIT_OF = (
+    sa.select(HIT)
+    .join(SUBMISSION, SUBMISSION.c.hit_id == HIT.c.hit_id)
+    .where(SUBMISSION.c.submission_id == sa.bindparam("of_submission"))
+    .with_for_update(of=HIT)
+)
+_QUESTIONS = sa.select(HIT_ITEM).where(HIT_ITEM.c.hit_id == sa.bindparam("of_hit")).order_by(HIT_ITEM.c.ordinal)
+_WORKS = sa.select(SUBMISSION).where(SUBMISSION.c.hit_id == sa.bindparam("of_hit"))
 
 
 def chunks(values: Sequence[T], size: int = _CHUNK) -> Iterator[Sequence[T]]:
@@ -52,6 +64,33 @@ def load_hits(connection: sa.Connection, desk: Desk, hit_ids: Sequence[str], *, 
             desk.lay_hit(_hit_record(row, tuple(questions.get(row.hit_id, ()))))
         for row in connection.execute(sa.select(SUBMISSION).where(SUBMISSION.c.hit_id.in_(ids))):
             desk.lay_submission(submission_of(row))
+
+
+class Questions:
+    """The questions of the HITs loaded last: what a HIT asks never changes once it is published."""
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[str, tuple[HitItem, ...]] = OrderedDict()
+
+    def of(self, connection: sa.Connection, hit_id: str) -> tuple[HitItem, ...]:
+        """Return the questions of a HIT in order."""
+        held = self._held.get(hit_id)
+        if held is None:
+            held = tuple(_hit_item(row) for row in connection.execute(_QUESTIONS, {"of_hit": hit_id}))
+            self._held[hit_id] = held
+            if len(self._held) > _MOST_HITS:
+                self._held.popitem(last=False)
+        return held
+
+
+def load_hit_of(connection: sa.Connection, desk: Desk, submission_id: str, questions: Questions) -> None:
+    """Put the HIT of a submission on the desk as `load_hits` does, and lock it; nothing for an unknown submission."""
+    row = connection.execute(_HIT_OF, {"of_submission": submission_id}).one_or_none()
+    if row is not None:
+        desk.lay_hit(_hit_record(row, questions.of(connection, row.hit_id)))
+        # Another exchange, because only what is read under the lock is how it stands.
+        for work in connection.execute(_WORKS, {"of_hit": row.hit_id}):
+            desk.lay_submission(submission_of(work))
 
 
 def load_claims(connection: sa.Connection, desk: Desk, hit_ids: Sequence[str], *, worker: str | None = None) -> None:

@@ -9,8 +9,7 @@ import sqlalchemy as sa
 from hmc_crowd._base.clock import as_utc
 from hmc_crowd.errors import DuplicateError
 from hmc_crowd_local._desk import Desk
-from hmc_crowd_local._queries import hit_of
-from hmc_crowd_local._repository import chunks, flush, load_claims, load_hits, load_work
+from hmc_crowd_local._repository import Questions, chunks, flush, load_claims, load_hit_of, load_hits, load_work
 from hmc_crowd_local._secrets import secret_of
 from hmc_crowd_local._tables import HIT
 
@@ -36,6 +35,7 @@ class Steps:
         self._clock = clock
         self._ids = ids
         self._pages = pages.rstrip("/")
+        self._questions = Questions()
 
     def secret(self, name: str) -> bytes:
         """Return the workplace's secret of this name, made when it is first asked for; all processes share it."""
@@ -51,7 +51,12 @@ class Steps:
 
         def attempt() -> T:
             with self._database.write() as connection:
-                return self._step(connection, hit_id, step, worker=worker, work=work)
+                desk = Desk(self._ids)
+                load_hits(connection, desk, [hit_id], lock=True)
+                desk.hit(hit_id)
+                if worker is not None:
+                    load_claims(connection, desk, [hit_id], worker=worker)
+                return self._step(connection, desk, hit_id, step, work=work)
 
         return twice(attempt)
 
@@ -60,25 +65,23 @@ class Steps:
 
         def attempt() -> T:
             with self._database.write() as connection:
-                hit_id = hit_of(connection, submission_id)
-                return self._step(connection, hit_id, step, work=submission_id if work else None)
+                desk = Desk(self._ids)
+                load_hit_of(connection, desk, submission_id, self._questions)
+                hit_id = desk.submission(submission_id).hit_id
+                return self._step(connection, desk, hit_id, step, work=submission_id if work else None)
 
         return twice(attempt)
 
     def _step(
         self,
         connection: sa.Connection,
+        desk: Desk,
         hit_id: str,
         step: Callable[[Desk, datetime], T],
         *,
-        worker: str | None = None,
-        work: str | None = None,
+        work: str | None,
     ) -> T:
-        now, desk = self._now(), Desk(self._ids)
-        load_hits(connection, desk, [hit_id], lock=True)
-        desk.hit(hit_id)
-        if worker is not None:
-            load_claims(connection, desk, [hit_id], worker=worker)
+        now = self._now()
         if work is not None:
             load_work(connection, desk, work)
         desk.sweep(hit_id, at=now)

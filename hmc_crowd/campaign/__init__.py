@@ -11,8 +11,10 @@ from hmc_crowd.campaign._collect import Collected
 from hmc_crowd.campaign._confidence import Calibrated
 from hmc_crowd.campaign._cost_sheet import CostSheet
 from hmc_crowd.campaign._effort import EffortEstimate
+from hmc_crowd.campaign._expert_audit import CampaignAccuracy, ExpertDraw
 from hmc_crowd.campaign._explain import Explanation
 from hmc_crowd.campaign._extend import Extended
+from hmc_crowd.campaign._figure import Figure
 from hmc_crowd.campaign._gating import Gated
 from hmc_crowd.campaign._guideline import GuidelineChanged
 from hmc_crowd.campaign._labels import CampaignCertificate, GoldCheck
@@ -40,6 +42,7 @@ __all__ = [
     "Bonus",
     "Calibrated",
     "Campaign",
+    "CampaignAccuracy",
     "CampaignCertificate",
     "CampaignPlan",
     "Case",
@@ -47,8 +50,10 @@ __all__ = [
     "CostSheet",
     "Coverage",
     "EffortEstimate",
+    "ExpertDraw",
     "Explanation",
     "Extended",
+    "Figure",
     "Gated",
     "GoldCheck",
     "GuidelineChanged",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from hmc_crowd._base.ids import digest
 from hmc_crowd.campaign._aspects import CHOICES
 from hmc_crowd.campaign._data import known_labels
 from hmc_crowd.campaign._guideline import Versions
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import AspectRecord, Transaction
 
-__all__ = ["Adjudicated", "Case", "adjudicated", "cases", "confusion", "decide", "judge", "open_case"]
+__all__ = ["Adjudicated", "Case", "adjudicated", "cases", "confusion", "current_judgements", "decide", "judge", "open_case"]
 
 _COLUMNS = ["item", "aspect", "label", "source", "confidence", "n_answers", "tied", "evidence", "posterior"]
 
@@ -71,9 +72,11 @@ def cases(context: Context, expert: str, *, aspect: str | None) -> pd.DataFrame:
     record = _choice(context, aspect)
     with context.store.read() as tx:
         labels = tx.labels.read(context.campaign_id, aspect=record.name)
-        said = _current(context, tx, record.name)
+        said = current_judgements(context, tx, record.name)
         sent = tx.gates.decisions(context.campaign_id, aspect=record.name, newest=True)
         given = tx.gates.assigned(context.campaign_id, aspect=record.name)
+        drawn = _drawn(context, tx, record.name)
+    drawn = drawn[~drawn.isin(said["item"])]
     mine = said[said["expert"] == expert]
     done = mine.loc[mine["final_label"].notna(), "item"]
     # What another expert has decided needs no second one.
@@ -83,10 +86,30 @@ def cases(context: Context, expert: str, *, aspect: str | None) -> pd.DataFrame:
     waiting = waiting.assign(
         is_begun=waiting["item"].isin(mine["item"]), tied=waiting["tied"].astype(bool), doubt=waiting["confidence"]
     )
+    if len(drawn):
+        return _mixed(waiting, drawn)
     # Begun first, then in the order in which they were given out, then ties, then the least sure.
     order = ["is_begun", "place", "tied", "doubt"]
     waiting = waiting.sort_values(order, ascending=[False, True, False, True], kind="stable")
     return waiting[["item", "tied", "confidence", "n_answers", "is_begun"]].reset_index(drop=True)
+
+
+def _drawn(context: Context, tx: Transaction, aspect: str) -> pd.Series[str]:
+    """Return the items of the newest experts' audit."""
+    newest = tx.expert_audits.newest(context.campaign_id, aspect)
+    if newest is None:
+        return pd.Series([], dtype="str", name="item")
+    return tx.expert_audits.items(context.campaign_id, aspect, newest.number)["item"]
+
+
+def _mixed(waiting: pd.DataFrame, drawn: pd.Series[str]) -> pd.DataFrame:
+    """Put an audit's items among the others so that nothing tells them apart: what is known of any is left out."""
+    others = waiting.loc[~waiting["item"].isin(drawn), ["item", "is_begun"]]
+    every = pd.concat([others, pd.DataFrame({"item": drawn, "is_begun": False})], ignore_index=True)
+    every["place"] = [digest("case", item) for item in every["item"]]
+    every = every.sort_values(["is_begun", "place"], ascending=[False, True], ignore_index=True)
+    every = every.assign(tied=False, confidence=float("nan"), n_answers=0)
+    return every[["item", "tied", "confidence", "n_answers", "is_begun"]]
 
 
 def _of_expert(
@@ -94,8 +117,9 @@ def _of_expert(
 ) -> pd.DataFrame:
     """Leave out what a gate accepted and what another expert has; without a gate everything is for everybody."""
     place = given.loc[given["expert"] == expert].set_index("item")["place"]
-    if len(sent):
-        wanted = set(sent.loc[sent["decision"] == "expert", "item"])
+    if (sent["decision"] != "decided").any():
+        # What an expert decided under an earlier guideline comes again; under this one it is not among the waiting.
+        wanted = set(sent.loc[sent["decision"] != "accept", "item"])
         taken = set(given.loc[given["expert"] != expert, "item"])
         waiting = waiting[waiting["item"].isin((wanted - taken) | set(begun))]
     # What is nobody's comes after what was given to this expert.
@@ -113,7 +137,7 @@ def open_case(context: Context, item: str, expert: str, *, aspect: str | None) -
         row = found.iloc[0]
         labels = tuple(known_labels(context, tx, record))
         before = _turns_before(context, tx, str(row["group"]), int(row["position"]), item)
-        said = _current(context, tx, record.name)
+        said = current_judgements(context, tx, record.name)
         mine = said[(said["item"] == item) & (said["expert"] == expert)]
         votes = _votes(context, tx, item, record.name) if len(mine) else ()
     options = tuple(str(row[name]) for name in ("response_a", "response_b") if isinstance(row[name], str))
@@ -143,11 +167,11 @@ def judge(context: Context, item: str, label: str, expert: str, *, aspect: str |
     with context.store.begin() as tx:
         _checked(context, tx, record, label)
         crowd = tx.labels.read(context.campaign_id, aspect=record.name, items=[item])
-        if crowd.empty:
+        if crowd.empty and not _drawn(context, tx, record.name).eq(item).any():
             raise StateError(f"item {item!r} has no label of people yet; aggregate() first, then experts decide")
         machine = tx.frames.read(context.campaign_id, "predictions", aspect=record.name, items=[item])
         votes = _votes(context, tx, item, record.name)
-        is_crowds = crowd["source"].iloc[0] == "crowd"
+        is_crowds = len(crowd) > 0 and crowd["source"].iloc[0] == "crowd"
         new = tx.adjudications.judge(
             context.campaign_id,
             aspect=record.name,
@@ -170,7 +194,7 @@ def decide(context: Context, item: str, label: str, expert: str, *, aspect: str 
     record = _choice(context, aspect)
     with context.store.begin() as tx:
         _checked(context, tx, record, label)
-        said = _current(context, tx, record.name)
+        said = current_judgements(context, tx, record.name)
         mine = said[(said["item"] == item) & (said["expert"] == expert)]
         if mine.empty:
             raise StateError(f"item {item!r} was not judged blind yet; that comes first")
@@ -208,7 +232,7 @@ def _keep_decision(
 
 def adjudicated(context: Context, tx: Transaction, aspect: str) -> pd.DataFrame:
     """Return the newest expert's word on each item: ``item, label, evidence, blind_label``."""
-    said = _current(context, tx, aspect)
+    said = current_judgements(context, tx, aspect)
     said = said.assign(label=said["final_label"].fillna(said["blind_label"]), is_final=said["final_label"].notna())
     said = said.sort_values(["is_final", "blind_at"], kind="stable").drop_duplicates("item", keep="last")
     is_blind = said["label"] == said["blind_label"]
@@ -220,7 +244,7 @@ def confusion(context: Context, *, aspect: str | None) -> pd.DataFrame:
     """Count blind labels of experts (rows) against the crowd's (columns), in the order of the labels."""
     record = _choice(context, aspect)
     with context.store.read() as tx:
-        said = _current(context, tx, record.name)
+        said = current_judgements(context, tx, record.name)
         labels = known_labels(context, tx, record)
     said = said[said["crowd_label"].notna()]
     order = list(dict.fromkeys([*labels, *said["blind_label"], *said["crowd_label"]]))
@@ -240,7 +264,7 @@ def _choice(context: Context, aspect: str | None) -> AspectRecord:
     return record
 
 
-def _current(context: Context, tx: Transaction, aspect: str) -> pd.DataFrame:
+def current_judgements(context: Context, tx: Transaction, aspect: str) -> pd.DataFrame:
     """Return the judgements that were made under the guideline in force."""
     versions = Versions(context, tx)
     said = tx.adjudications.read(context.campaign_id, aspect=aspect)

@@ -17,6 +17,7 @@ from hmc_crowd.campaign._aggregate_kinds import aggregate_numbers, aggregate_set
 from hmc_crowd.campaign._data import known_labels
 from hmc_crowd.campaign._guideline import Versions
 from hmc_crowd.campaign._label_rows import label_rows, with_posterior, withdraw_unsupported
+from hmc_crowd.campaign._roles import use_labels
 from hmc_crowd.campaign._suggested import with_machine
 from hmc_crowd.errors import InputError, StateError
 from hmc_crowd.store import AggregationRecord
@@ -192,6 +193,7 @@ def _aspect(
     if name == "choose":
         model = None
         result = aggregate_answers(rows, method=name, engine=request.engine, client=request.client, **more)
+        use_labels(context, tx, aspect, "choose", [] if known is None else known["item"], purpose="choice of a method")
     else:
         model = aggregator(name, engine=request.engine, client=request.client)
         result = aggregate_answers(rows, method=model, progress=progress, **more)

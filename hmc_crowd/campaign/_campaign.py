@@ -31,6 +31,7 @@ from hmc_crowd.campaign import (
     _run,
     _status,
 )
+from hmc_crowd.campaign._conclusions import Conclusions
 from hmc_crowd.campaign._context import Aspect, Context, Progress
 from hmc_crowd.campaign._control import Control
 from hmc_crowd.campaign._decide import PlanRequest
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
 __all__ = ["Campaign"]
 
 
-class Campaign(Outside, People, Control):
+class Campaign(Outside, People, Control, Pairwise, Conclusions):
     """One evaluation: its items, what the machine thinks, what people answered, and what may be concluded.
 
     Make one with `Campaign.create` or `Campaign.open`; both are context managers that close the database.
@@ -250,7 +251,8 @@ class Campaign(Outside, People, Control):
         ----------
         labelled : path or frame, optional
             Columns ``confidence`` (raw, as in the predictions) and ``correct`` of items that the machine has not learnt
-            from. Default: the campaign's gold items that have a prediction.
+            from; a column ``item`` lets labels that certify be refused. Default: the campaign's gold items that have a
+            prediction.
         aspect : str, optional
             Which question, when the campaign asks several.
         method : {"auto", "isotonic", "platt", "temperature"}
@@ -259,7 +261,7 @@ class Campaign(Outside, People, Control):
         Raises
         ------
         StateError
-            No gold item has a prediction.
+            No gold item has a prediction, or labels certify already.
         ModelError
             Fewer than 20 labels, or all of them right or all wrong.
         """

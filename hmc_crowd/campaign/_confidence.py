@@ -14,6 +14,7 @@ import numpy as np
 
 from hmc_crowd._base.evidence import refuse_seeing
 from hmc_crowd._base.ids import digest
+from hmc_crowd.campaign._roles import use_labels
 from hmc_crowd.confidence import Calibrator, calibration_error, load_confidence
 from hmc_crowd.errors import FrameError, InputError, StateError
 from hmc_crowd.io import read_frame
@@ -61,7 +62,7 @@ class Calibrated:
 def calibrate(context: Context, labelled: Any, *, aspect: str | None, method: str) -> Calibrated:
     """Learn the map of an aspect from gold, or from a table ``confidence, correct``, and store it."""
     name = context.aspect(aspect).name
-    raw, right = _from_gold(context, name) if labelled is None else _from_table(labelled)
+    raw, right, items = _from_gold(context, name) if labelled is None else _from_table(labelled)
     calibrator = Calibrator(method).fit(raw, right)
     error = calibration_error(raw, right)
     known: dict[str, Any] = {
@@ -85,6 +86,7 @@ def calibrate(context: Context, labelled: Any, *, aspect: str | None, method: st
             scores=known,
             created_at=context.clock.now(),
         )
+        use_labels(context, tx, name, "fit", items, purpose=f"calibration {saved.version}")
         context.log(tx, "confidence calibrated", aspect=name, version=saved.version, items=len(raw))
     return Calibrated(version=saved.version, **known)
 
@@ -122,7 +124,7 @@ def _stored(context: Context, tx: Transaction, aspect: str) -> ModelRecord | Non
     return tx.models.latest(context.campaign_id, _key(aspect))
 
 
-def _from_gold(context: Context, aspect: str) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _from_gold(context: Context, aspect: str) -> tuple[NDArray[np.float64], NDArray[np.bool_], list[str]]:
     with context.store.read() as tx:
         gold = tx.frames.read(context.campaign_id, "gold", aspect=aspect)[["item", "label"]]
         said = tx.frames.read(
@@ -135,10 +137,11 @@ def _from_gold(context: Context, aspect: str) -> tuple[NDArray[np.float64], NDAr
             "or give a table confidence, correct"
         )
     right = both["label"].astype(str) == both["label_gold"].astype(str)
-    return both["confidence"].to_numpy(dtype=np.float64), right.to_numpy(dtype=bool)
+    return both["confidence"].to_numpy(dtype=np.float64), right.to_numpy(dtype=bool), both["item"].tolist()
 
 
-def _from_table(labelled: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _from_table(labelled: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_], list[str]]:
+    """Read a table; where it names the items, nothing that certifies may be among them."""
     import pandas as pd
 
     frame = labelled if isinstance(labelled, pd.DataFrame) else read_frame(labelled, kind=None).frame
@@ -158,4 +161,4 @@ def _from_table(labelled: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     if bad.any():
         raise FrameError(f"labelled: correct must be 1 or 0; the first other is {frame['correct'][bad].iloc[0]!r}")
     raw = pd.to_numeric(frame["confidence"], errors="coerce").to_numpy(dtype=np.float64)
-    return raw, right.to_numpy(dtype=bool)
+    return raw, right.to_numpy(dtype=bool), frame["item"].astype(str).tolist() if "item" in frame else []

@@ -14,10 +14,11 @@ from hmc_crowd.campaign._aspects import CHOICES
 from hmc_crowd.campaign._confidence import calibrated
 from hmc_crowd.campaign._gold_rows import gold_rows
 from hmc_crowd.campaign._guideline import Versions
+from hmc_crowd.campaign._roles import use_labels
 from hmc_crowd.campaign._units import machine_version
 from hmc_crowd.errors import InputError, StateError
 from hmc_crowd.quality import gold_scores, screen_workers
-from hmc_crowd.routing import agreement_at_most, certify_batch
+from hmc_crowd.routing import AlphaSpending, agreement_at_most, certify_batch, certify_rounds
 
 if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
@@ -155,6 +156,7 @@ def certify(context: Context, *, level: float | None) -> CampaignCertificate:
     """Bound the share of the batch's labels that agree with people, from the audit of what the machine kept."""
     plan = context.latest_plan()
     promise = plan.header.get("promise") or {}
+    joint = level is None and promise.get("look", 1) > 1
     level = promise.get("look_level", 0.95) if level is None else level
     with context.store.begin() as tx:
         _require_same_machine(context, tx, plan)
@@ -171,10 +173,35 @@ def certify(context: Context, *, level: float | None) -> CampaignCertificate:
             unanswered=counts["audit_pending"],
             level=level,
         )
+        if joint:
+            bound = _both_looks(context, tx, plan, bound, counts)
         result = replace(_with_pending(bound, counts, plan.round), target=promise.get("target"))
+        _spend(context, tx, plan)
         tx.labels.save_certificate(context.campaign_id, plan.round, _as_dict(result))
         context.log(tx, "certified", round=plan.round, agreement_at_least=result.agreement_at_least, level=level)
     return result
+
+
+def _both_looks(
+    context: Context, tx: Transaction, plan: PlanRecord, last: Certificate, counts: dict[str, int]
+) -> Certificate:
+    """Return the better of a promise's two looks, which hold together at the promised level."""
+    promise, before = plan.header["promise"], tx.plans.latest(context.campaign_id, round=plan.round - 1)
+    first = None if before is None else _audit_counts(context, tx, before.id)
+    if before is None or first is None or first["audit_pending"]:
+        return last
+    looks = (before.header["promise"]["look_level"], promise["look_level"])
+    spending = AlphaSpending(promise["level"], weights=tuple((1 - each) / (1 - promise["level"]) for each in looks))
+    rounds = [(first["audited"], first["wrong"]), (counts["audited"], counts["wrong"])]
+    return certify_rounds(last.items, last.human, rounds, spending=spending, unanswered=counts["audit_pending"])
+
+
+def _spend(context: Context, tx: Transaction, plan: PlanRecord) -> None:
+    """Note that the audit's labels certify: nothing may be fitted to them or chosen on them any more."""
+    rows = tx.plans.read(plan.id, people_only=True, columns=["item", "destination"])
+    audited = rows.loc[rows["destination"].astype(str) == "audit", "item"]
+    first = tx.campaigns.aspects(context.campaign_id)[0].name
+    use_labels(context, tx, first, "certify", audited, purpose=f"certificate of round {plan.round}")
 
 
 def _require_same_machine(context: Context, tx: Transaction, plan: PlanRecord) -> None:

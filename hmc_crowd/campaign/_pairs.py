@@ -101,7 +101,9 @@ def _pair_aspect(context: Context, name: str | None) -> AspectRecord:
         return compares[0]
     found = next((each for each in compares if each.name == name), None)
     if found is None:
-        raise InputError(f"aspect is {name!r}; name one that compares pairs: {', '.join(each.name for each in compares)}")
+        raise InputError(
+            f"aspect is {name!r}; name one that compares pairs: {', '.join(each.name for each in compares)}"
+        )
     return found
 
 
@@ -126,8 +128,8 @@ def _predictions(
     lacking = sorted(set(given.item.tolist()) - set(judged["item"]))
     if lacking:
         raise FrameError(
-            f"judged lacks {len(lacking):,} of {len(given):,} pairs (first {lacking[0]!r}); a pair that the judge could "
-            "not read has a row without a label"
+            f"judged lacks {len(lacking):,} of {len(given):,} pairs (first {lacking[0]!r}); a pair that the judge "
+            "could not read has a row without a label"
         )
     judged = judged[judged["item"].isin(set(given.item.tolist()))].reset_index(drop=True)
     made = as_predictions(judged if calibration is None else calibration.transform(judged))
@@ -159,8 +161,8 @@ def _of_the_plan(given: Pairs, where: dict[str, str], gold: dict[str, str]) -> l
     unplanned = [item for item in items if item not in where and item not in gold]
     if unplanned:
         raise StateError(
-            f"{len(unplanned):,} pairs (first {unplanned[0]!r}) are not in the newest plan; add them and plan again, or "
-            "leave them out"
+            f"{len(unplanned):,} pairs (first {unplanned[0]!r}) are not in the newest plan; add them and plan again, "
+            "or leave them out"
         )
     return items
 

@@ -16,6 +16,7 @@ from hmc_crowd._base.ids import digest
 from hmc_crowd.campaign._confidence import calibration_note
 from hmc_crowd.campaign._pools import capacity_notes
 from hmc_crowd.campaign._promise import PROMISE, asked_for, decide_promised, known_items, promise_before, promised
+from hmc_crowd.campaign._roles import require_fresh_audit
 from hmc_crowd.campaign._units import Before, asked_before, batch_of, coded, read_units
 from hmc_crowd.effort import count_time
 from hmc_crowd.routing import BudgetPlan
@@ -96,6 +97,11 @@ def make_plan(context: Context, request: PlanRequest, *, due_at: datetime | None
         with context.store.read() as tx:
             header["notes"] += _late(context, tx, units, decided, request, due_at)
     with context.store.begin() as tx:
+        first = tx.campaigns.aspects(context.campaign_id)[0].name
+        require_fresh_audit(context, tx, first, units.frame["item"][decided.audited])
+        if known is not None:
+            gold = tx.frames.read(context.campaign_id, "gold", aspect=first, columns=["item"])["item"]
+            tx.roles.enter(context.campaign_id, first, "choose", gold, purpose=f"plan of round {round_}")
         record = tx.plans.save(context.campaign_id, round_, header, frame)
         tx.campaigns.set_round(context.campaign_id, round_)
         context.log(tx, "planned", round=round_, plan=record.content_hash, **header["counts"])

@@ -171,8 +171,9 @@ def _suspects(rows: pd.DataFrame, keys: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame(columns=columns)
     found = gold_report(rows[["task", "worker", "label"]], keys)
     found = found[found["suspect"]]
-    named = found["item"].str.partition("\x1f")
-    return found.assign(item=named[0], aspect=named[2])[columns].reset_index(drop=True)
+    named = [task.partition("\x1f") for task in found["item"]]
+    split = {"item": [each[0] for each in named], "aspect": [each[2] for each in named]}
+    return found.assign(**split)[columns].reset_index(drop=True)
 
 
 def _texts(context: Context, tx: Transaction, answers: pd.DataFrame) -> pd.DataFrame:
@@ -192,13 +193,13 @@ def _with_standing(
 ) -> pd.DataFrame:
     """Add what else is known of each worker."""
     now = context.clock.now()
-    by_worker = answers.groupby("worker")
+    by_worker, names = answers.groupby("worker"), table["worker"]
     approval = ranking(context, tx, table["worker"].tolist(), now)
     return table.assign(
-        last_seen=table["worker"].map(by_worker["submitted"].max()),
+        last_seen=by_worker["submitted"].max().reindex(names).array,
         approval=approval["rate"].to_numpy(),
         approval_source=approval["source"].to_numpy(),
-        drift_at=table["worker"].map(drift.groupby("worker")["at"].max()),
-        flags=table["worker"].map(texts.groupby("worker").size()).fillna(0).astype(int),
-        left_out=table["worker"].map(by_worker["excluded"].last()),
+        drift_at=drift.groupby("worker")["at"].max().reindex(names).array,
+        flags=texts.groupby("worker").size().reindex(names, fill_value=0).to_numpy(),
+        left_out=by_worker["excluded"].last().reindex(names).array,
     )

@@ -184,4 +184,5 @@ def connect_pages(place: Any, pages: str | None, workplace: str | None) -> "Iter
 from hmc_crowd.cli import _showcase, _data, _confidence, _effort, _effort_text, _planning  # noqa: E402, F401, I001
 from hmc_crowd.cli import _rehearse, _reckon, _people, _guideline  # noqa: E402, F401
 from hmc_crowd.cli import _outside, _steer, _watch, _listing, _aggregate, _result, _export, _look, _privacy  # noqa: E402, F401
-from hmc_crowd.cli import _metrics, _judges, _gate, _serve, _pools, _invites, _backup  # noqa: E402, F401
+from hmc_crowd.cli import _metrics, _judges, _judges_loop, _gate, _gate_campaign, _alerts, _serve, _pools  # noqa: E402, F401
+from hmc_crowd.cli import _quality, _tests, _invites, _backup  # noqa: E402, F401

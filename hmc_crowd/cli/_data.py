@@ -46,6 +46,9 @@ def init(
             "--aspects", metavar="FILE", help="The questions, where there are several or other kinds: a TOML file."
         ),
     ] = None,
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="One question: which of two responses is better, a, b or tie?")
+    ] = False,
     mode: Annotated[
         str, typer.Option("--mode", metavar="MODE", help="blind, or suggest: people see the machine's label.")
     ] = "blind",
@@ -63,14 +66,18 @@ def init(
 ) -> None:
     """Make a campaign, and its database if there is none; bring an older database up to date."""
     from hmc_crowd._base.money import Money
-    from hmc_crowd.campaign import Campaign, read_aspects
+    from hmc_crowd.campaign import Aspect, Campaign, read_aspects
 
     if not name.strip():
         raise InputError("--name is empty; give the campaign a name")
+    if pairs and (labels or aspects is not None):
+        raise InputError("--pairs asks one question of its own; leave --labels and --aspects out")
     # Refuses what is no currency before a database is made.
     money = Money(0, currency.upper())
     wanted = names(labels)
     asked = () if aspects is None else read_aspects(aspects)
+    if pairs:
+        asked = (Aspect("better", kind="pair", question="Which response is better?"),)
     try:
         campaign = Campaign.create(
             db,
@@ -121,6 +128,15 @@ def items(
             "features.",
         ),
     ] = None,
+    pairs: Annotated[
+        Path | None,
+        typer.Option(
+            "--pairs",
+            metavar="FILE",
+            help="Pairs of responses instead of FILE: item, instruction, response_a, response_b[, audience]; people "
+            "never see their reference.",
+        ),
+    ] = None,
     predictions: Annotated[
         Path | None,
         typer.Option("--predictions", metavar="FILE", help="The machine's: item, label, confidence[, p_<label> ...]."),
@@ -135,11 +151,14 @@ def items(
     as_json: AsJson = False,
 ) -> None:
     """Add items, predictions, gold and efforts from CSV, TSV, JSONL or Parquet files: all of them, or none."""
-    if not any((file, predictions, gold, effort)):
-        raise InputError("nothing to add: give a file of items, --predictions, --gold or --effort")
+    if not any((file, pairs, predictions, gold, effort)):
+        raise InputError("nothing to add: give a file of items, --pairs, --predictions, --gold or --effort")
+    if file and pairs:
+        raise InputError("FILE and --pairs both bring items; give one of them")
     with open_campaign(db, campaign) as opened, busy("reading and storing"):
         steps: dict[str, tuple[Path | None, Any]] = {
             "items": (file, opened.add_items),
+            "pairs": (pairs, lambda source: _add_pairs(opened, source, aspect)),
             "predictions": (predictions, lambda source: opened.add_predictions(source, aspect=aspect)),
             "gold": (gold, lambda source: opened.add_gold(source, aspect=aspect)),
             "effort": (effort, opened.add_effort),
@@ -152,6 +171,12 @@ def items(
         say(f"stored {', '.join(f'{count:,} {_called(what, count)}' for what, count in added.items())}")
 
 
+def _add_pairs(campaign: "Campaign", file: Path, aspect: str | None) -> int:
+    from hmc_crowd.cli._judges_work import pairs_of
+
+    return campaign.add_pairs(pairs_of(file), aspect=aspect)
+
+
 def _called(what: str, count: int) -> str:
-    words = {"items": "item", "predictions": "prediction", "gold": "gold label", "effort": "effort"}
+    words = {"items": "item", "pairs": "pair", "predictions": "prediction", "gold": "gold label", "effort": "effort"}
     return words[what] + ("" if count == 1 else "s")

@@ -2,13 +2,22 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hmc_crowd.cli._app import OUTPUT, PLAN, AsJson, OutFile, Overwrite, app
 from hmc_crowd.cli._arguments import names
-from hmc_crowd.cli._judges_work import KINDS, ModelWords, answers_of, judge_of, pairs_of, study_page
+from hmc_crowd.cli._judges_work import (
+    KINDS,
+    ModelWords,
+    answers_of,
+    judge_of,
+    judgements_of,
+    pairs_of,
+    predictions_of,
+    study_page,
+)
 from hmc_crowd.cli._metrics_file import column, read_table
 from hmc_crowd.cli._show import emit_json, progress_bar, say, table
 from hmc_crowd.cli._wording import HelpfulGroup
@@ -91,11 +100,28 @@ def run(
     price_out: PriceOut = 0.0,
     per_minute: PerMinute = None,
     seed: Seed = 0,
+    predictions: Annotated[
+        Path | None,
+        typer.Option(
+            "--predictions", metavar="FILE", help="Also write what `items --predictions` takes.", rich_help_panel=OUTPUT
+        ),
+    ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            "--answers", metavar="FILE", help="People's, of some of the pairs: calibrate --predictions on them."
+        ),
+    ] = None,
     out: OutFile = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Judge the pairs of a file: a, b or tie, with probability, seconds and cost."""
+    if answers is not None and predictions is None:
+        raise InputError("--answers is given and --predictions is not; they calibrate the predictions, so give both")
+    for path in (out, predictions):
+        if path is not None and path.exists() and not overwrite:
+            raise InputError(f"{path} is there; name another file, or give --overwrite")  # before anything is paid for
     said = ModelWords(
         endpoint, model, template, with_reference, swap, samples, cache, tuple(names(allow)), price_in, price_out,
         per_minute=per_minute, seed=seed,
@@ -104,10 +130,12 @@ def run(
     with progress_bar() as advance:
         asked = judge_of(judge, said, lambda done, total: advance("judging", done, total))
         judged = asked.judge(pairs)
-    if out is not None:
-        from hmc_crowd.io import write_frame
+    from hmc_crowd.io import write_frame
 
+    if out is not None:
         write_frame(judged, out, overwrite=overwrite)
+    if predictions is not None:
+        write_frame(predictions_of(judged, answers), predictions, overwrite=overwrite)
     if as_json:
         emit_json({"judge": asked.name, "version": asked.version, "judgements": judged})
         return
@@ -122,10 +150,10 @@ def run(
     reasons = judged.loc[judged["label"].isna(), "reason"].value_counts()
     for reason, many in reasons.items():
         say(f"{many:,} not judged: {reason}", indent="  ")
-    if out is None:
+    if out is None and predictions is None:
         table(judged[["item", "label", "confidence"]])
     else:
-        say(f"written to {out}")
+        say(f"written to {' and '.join(str(path) for path in (out, predictions) if path is not None)}")
 
 
 @judges_app.command("compare")
@@ -158,7 +186,7 @@ def compare(
     pairs, said = pairs_of(file), answers_of(answers)
     models = None if model is None else column(pairs, model, file).astype(str).tolist()
     found = {word: judge_of(word, ModelWords()).judge(pairs) for word in names(judges)}
-    found |= {name: _judgements(path) for name, path in map(_named, judged or [])}
+    found |= {name: judgements_of(path) for name, path in map(_named, judged or [])}
     study = compare_judges(
         pairs, said, found, candidates=names(candidates) or None, models=models, epsilon=epsilon, unparsed=unparsed
     )
@@ -321,19 +349,6 @@ def _named(text: str) -> tuple[str, Path]:
     if not found or not name or not path:
         raise InputError(f"--judged is {text!r}; write NAME=FILE")
     return name, Path(path)
-
-
-def _judgements(path: Path) -> "pd.DataFrame":
-    """Read what `judges run` wrote."""
-    import pandas as pd
-
-    frame = read_table(path)
-    for name in ("item", "label"):
-        column(frame, name, path)
-    label = frame["label"].astype(object).where(frame["label"].notna(), None)
-    zeros: dict[str, Any] = {"confidence": float("nan"), "seconds": 0.0, "cost_micro": 0}
-    made = frame.assign(item=frame["item"].astype(str), label=label)
-    return made.assign(**{name: pd.to_numeric(made.get(name, value)) for name, value in zeros.items()})
 
 
 def _sizes(pairs: "pd.DataFrame", found: "dict[str, pd.DataFrame]", models: list[str]) -> "pd.DataFrame | None":

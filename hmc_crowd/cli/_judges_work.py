@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hmc_crowd.judges import Judge, JudgeStudy
     from hmc_crowd.report import Section
 
-__all__ = ["ModelWords", "answers_of", "judge_of", "pairs_of", "study_page"]
+__all__ = ["ModelWords", "answers_of", "judge_of", "judgements_of", "pairs_of", "predictions_of", "study_page"]
 
 _LINES = {"mean_p": "mean", "q90": "90th percentile", "q80": "80th percentile"}
 KINDS = "random, shorter, longer, rouge, rougeL, embedding, perplexity, llm, local:FOLDER"
@@ -115,6 +115,38 @@ def answers_of(file: Path) -> pd.DataFrame:
     if not len(frame):
         raise FrameError(f"{file} has no answers")
     return frame.assign(task=frame["task"].astype(str), label=label)
+
+
+def judgements_of(path: Path) -> pd.DataFrame:
+    """Read what `judges run` wrote; an empty label is a pair that was not judged."""
+    import pandas as pd
+
+    frame = read_table(path)
+    for name in ("item", "label"):
+        column(frame, name, path)
+    text = frame["label"].astype(object).where(frame["label"].notna(), None)
+    label = text.map(lambda each: None if each is None or not str(each).strip() else str(each))
+    zeros: dict[str, Any] = {"confidence": float("nan"), "seconds": 0.0, "cost_micro": 0}
+    made = frame.assign(item=frame["item"].astype(str), label=label.astype(object).where(label.notna(), None))
+    for name, value in zeros.items():
+        numbers = pd.to_numeric(frame[name], errors="coerce") if name in frame else pd.Series(value, index=frame.index)
+        lost = numbers.isna() & frame[name].notna() if name in frame else numbers.isna() & False
+        if lost.any():
+            raise FrameError(f"{path}: {name} must be a number; the first other is {frame[name][lost].iloc[0]!r}")
+        made[name] = numbers
+    return made
+
+
+def predictions_of(judged: pd.DataFrame, answers: Path | None) -> pd.DataFrame:
+    """Return judgements as predictions, calibrated on people's answers where there are some."""
+    from hmc_crowd.aggregation import aggregate
+    from hmc_crowd.judges import JudgeCalibration, as_predictions
+
+    if answers is None:
+        return as_predictions(judged)
+    labels = aggregate(answers_of(answers)[["task", "worker", "label"]], method="majority").frame
+    people = dict(zip(labels["item"].astype(str), labels["label"], strict=True))
+    return as_predictions(JudgeCalibration().fit(judged, people).transform(judged))
 
 
 def study_page(study: JudgeStudy, sizes: pd.DataFrame | None, path: Path, *, overwrite: bool) -> None:

@@ -32,7 +32,8 @@ from hmc_crowd.cli._app import (
 from hmc_crowd.cli._arguments import count_or_share, read_budget, read_pay, require_budget, skill_words
 from hmc_crowd.cli._facts import plan_facts, sheet_facts
 from hmc_crowd.cli._planning import Audit, MaxHuman, TradeOff
-from hmc_crowd.cli._show import busy, emit_json, facts, notes, progress_bar, say, table
+from hmc_crowd.cli._quality_text import show_alerts, show_check
+from hmc_crowd.cli._show import busy, emit_json, facts, notes, progress_bar, say, to_plain
 from hmc_crowd.errors import InputError
 
 Pay = Annotated[
@@ -199,14 +200,20 @@ def check(
     campaign: CampaignName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Score workers on gold and leave out of aggregation who is surely too bad; nobody's pay is touched."""
+    """Score workers on gold and leave out of aggregation who is surely too bad; nobody's pay is touched.
+
+    Also says how good everybody is with an interval, who has become worse, which gold is suspect, whether pay is fair,
+    and what alerts last.
+    """
     with open_campaign(db, campaign) as opened, busy("checking"):
         result = opened.check_gold(minimum=minimum, at_least=at_least, level=level)
+        quality, alerts = opened.check_quality(level=level), opened.check_alerts()
     if as_json:
-        emit_json(result)
+        emit_json({**to_plain(result), "quality": quality, "alerts": alerts})
         return
     say(str(result))
-    table(result.workers)
+    show_check(quality)
+    show_alerts(alerts)
     for worker, reason in result.excluded.items():
         say(f"left out: {worker}, {reason}")
 

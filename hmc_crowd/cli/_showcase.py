@@ -37,7 +37,7 @@ app.add_typer(reproduce_app, name="reproduce", rich_help_panel=BEGIN)
 
 @reproduce_app.callback()
 def _reproduce() -> None:
-    """Keep `hmceval` a command of its own: typer would make the only command the group."""
+    """Take the name of a paper."""
 
 
 @reproduce_app.command("hmceval")
@@ -67,6 +67,33 @@ def reproduce_hmceval(
         return
     for named in result.tables():
         table(named.frame, title=named.title, note=named.note)
+        say("")
+    if out is not None:
+        say(f"tables, plots and page: {out}")
+
+
+@reproduce_app.command("href")
+def reproduce_href(
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FOLDER",
+            help="Also write CSV tables, plots and an HTML page there.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """HREF's table 2: the composite row and every difference, recomputed from its own rows; no data needed."""
+    from hmc_crowd.reproduce import reproduce_href as recompute
+
+    result = recompute(out=out)
+    if as_json:
+        emit_json(result.to_dict())
+        return
+    for named in result.tables():
+        table(named.frame.round(4), title=named.title, note=named.note)
         say("")
     if out is not None:
         say(f"tables, plots and page: {out}")

@@ -44,6 +44,7 @@ class Tick:
     approved: Any = None
     questions: tuple[Any, ...] = ()
     why: str = ""
+    alerts: tuple[Any, ...] = ()
 
     def __str__(self) -> str:
         said = [f"{self.at:%Y-%m-%d %H:%M:%S} UTC  {self.state.replace('_', ' ')}"]
@@ -53,7 +54,7 @@ class Tick:
         if self.approved is not None and self.approved.submissions:
             paid = self.approved.approved + self.approved.auto_approved
             said.append(f"{paid:,} approved for {Money(self.approved.total_minor, self.approved.currency)}")
-        return "; ".join([*said, *([self.why] if self.why else [])])
+        return "; ".join([*said, *([self.why] if self.why else []), *(str(each) for each in self.alerts)])
 
 
 @app.command(rich_help_panel=PEOPLE)
@@ -115,14 +116,14 @@ def _look(at: Outside, limit: int | None, by: str) -> Tick:
             approved = at.campaign.approve(at.place, budget_minor=limit, dry_run=False, by=by, **at.options())
     except (PlatformUnavailableError, DatabaseBusyError) as error:
         return Tick(now, "unavailable", why=str(error))
-    status = at.campaign.status()
+    status, alerts = at.campaign.status(), at.campaign.check_alerts().notices
     if status.questions or found.ledger_gap_minor:
         gap = Money(found.ledger_gap_minor, found.currency)
         why = f"the ledger is off by {gap}: stop spending and report it" if found.ledger_gap_minor else ""
-        return Tick(now, "needs_human", found, approved, status.questions, why)
+        return Tick(now, "needs_human", found, approved, status.questions, why, alerts)
     is_over = found.is_settled and not status.open_places and not (approved is not None and approved.deferred)
     why = "; ".join(part for part in (found.busy, _waiting(at, now)) if part)
-    return Tick(now, "satisfied" if is_over else "open", found, approved, why=why)
+    return Tick(now, "satisfied" if is_over else "open", found, approved, why=why, alerts=alerts)
 
 
 def _waiting(at: Outside, now: datetime) -> str:

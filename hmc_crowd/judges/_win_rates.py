@@ -46,7 +46,7 @@ class WinRates:
         alone) and ``final`` (people's where they looked, else the machine's; biased). Best first; models that cannot be
         told apart share a rank. A model without an audited pair has no rate.
     pairs : pandas.DataFrame
-        Of each two models: ``p``, ``p_corrected`` and their difference.
+        Of each two models: ``p``, ``p_corrected`` and their difference; empty for one model.
     weight : float
         How much of the machine is used, in [0, 1].
     level : float
@@ -195,16 +195,19 @@ def _joined(
     frame = pd.DataFrame({"model": who, "instruction": asked, "score": corrected})
     # A model may answer an instruction in several pairs: the first with the first, the second with the second.
     frame["turn"] = frame.groupby(["model", "instruction"]).cumcount()
-    wide = frame.pivot(index=["instruction", "turn"], columns="model", values="score")  # noqa: PD010
+    wide = frame.pivot(index=["instruction", "turn"], columns="model", values="score")
     together = wide.index.get_level_values("instruction").to_numpy()
-    ranking = rank_models(
-        {name: wide[name].to_numpy() for name in rates},
-        alpha=alpha,
-        clusters=together if len(set(together)) < len(wide) else None,
-        level=level,
-    )
+    order, compared = [(1, name) for name in rates], pd.DataFrame()
+    if len(rates) > 1:
+        ranking = rank_models(
+            {name: wide[name].to_numpy() for name in rates},
+            alpha=alpha,
+            clusters=together if len(set(together)) < len(wide) else None,
+            level=level,
+        )
+        order, compared = list(ranking.table[["rank", "model"]].itertuples(index=False, name=None)), ranking.pairs
     seen, notes, rows = ~np.isnan(y), [], []
-    for rank, name in zip(ranking.table["rank"], ranking.table["model"], strict=True):
+    for rank, name in order:
         here, rate = who == name, rates[name]
         numbers = {"rank": int(rank), "model": name, "win_rate": rate.value, "low": rate.low, "high": rate.high}
         counts = {
@@ -219,4 +222,4 @@ def _joined(
     table = pd.DataFrame(rows)
     for column in ("win_rate", "low", "high"):
         table[column] = table[column].astype(np.float64)
-    return WinRates(table, ranking.pairs, weight, level, tuple(notes))
+    return WinRates(table, compared, weight, level, tuple(notes))

@@ -213,15 +213,15 @@ class ComplexityModel:
             inside = fold != part
             if not inside.all():
                 held[~inside] = LogisticCurve.fit(X[inside], share[inside], weight[inside]).logit(X[~inside])
-        self._curve = LogisticCurve.fit(held[:, None], share, weight)
+        self._curve = LogisticCurve.fit(held[:, None], share, weight, rising=True)
         self._model = LogisticCurve.fit(X, share, weight)
-        told, mean = self._curve.chance(held[:, None]), float(np.average(share, weights=weight))
+        told, mean = _told(held, share, weight, fold), float(np.average(share, weights=weight))
         brier, flat = (float(np.average((share - each) ** 2, weights=weight)) for each in (told, np.full(len(X), mean)))
         self.report_ = ComplexityReport(len(X), brier, flat)
         return self
 
     def predict(self, features: pd.DataFrame) -> NDArray[np.float64]:
-        """Return the complexity of items, in [0, 1]; the features in the order of the fit."""
+        """Return the complexity of items, in [0, 1]."""
         if not hasattr(self, "report_"):
             raise StateError("this ComplexityModel is not fitted; first call fit with items that people judged")
         lacking = [name for name in self.feature_names_ if name not in features.columns]
@@ -263,3 +263,15 @@ class ComplexityModel:
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"this is no complexity model that can be read here ({error}); fit it again") from None
         return made
+
+
+def _told(
+    held: NDArray[np.float64], share: NDArray[np.float64], weight: NDArray[np.float64], fold: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Return the chances for the report: of each fold by a curve that the other folds calibrate."""
+    told = np.empty(len(held))
+    for part in np.unique(fold):
+        inside = fold == part
+        curve = LogisticCurve.fit(held[~inside, None], share[~inside], weight[~inside], rising=True)
+        told[inside] = curve.chance(held[inside, None])
+    return told

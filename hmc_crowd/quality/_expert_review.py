@@ -51,22 +51,27 @@ def escalate(judgements: pd.DataFrame, *, top: int = 3) -> pd.DataFrame:
     >>> found[["item", "state", "label", "to_tier"]].to_numpy().tolist()
     [['a', 'escalate', None, 2], ['b', 'settled', 'y', 0]]
     """
-    rows = []
-    for item, group in _checked(judgements).groupby("item", sort=True):
-        highest = int(group["tier"].max())
-        at_top = group.loc[group["tier"] == highest, "label"].value_counts()
-        text = ", ".join(f"{n} of tier {tier} said {label}" for (tier, label), n in _said(group).items())
-        if group["label"].nunique() == 1:
-            rows.append((item, "agreed", group["label"].iloc[0], 0, text))
-        elif highest >= top and at_top.iloc[0] * 2 > at_top.sum():
-            rows.append((item, "settled", at_top.index[0], 0, text))
-        elif highest >= top:
-            rows.append((item, "second_opinion", None, top, text))
-        else:
-            rows.append((item, "escalate", None, highest + 1, text))
-    found = pd.DataFrame(rows, columns=["item", "state", "label", "to_tier", "evidence"])
-    # No label stays None, whatever the others are.
-    return found.assign(label=pd.Series([row[2] for row in rows], dtype=object, index=found.index))
+    rows = _checked(judgements)
+    highest = rows.groupby("item")["tier"].transform("max")
+    heads = rows[rows["tier"] == highest].groupby(["item", "label"], sort=True).size()
+    heads = heads.sort_values(ascending=False, kind="stable").reset_index(name="n")
+    first = heads.drop_duplicates("item").set_index("item").sort_index()
+    level = highest.groupby(rows["item"]).first()
+    alike = (rows.groupby("item")["label"].nunique() == 1).to_numpy()
+    majority = (first["n"] * 2 > heads.groupby("item")["n"].sum()).to_numpy()
+    final = level.to_numpy() >= top
+    state = np.select([alike, final & majority, final], ["agreed", "settled", "second_opinion"], "escalate")
+    stands = np.isin(state, ["agreed", "settled"])
+    return pd.DataFrame(
+        {
+            "item": first.index.to_numpy(),
+            "state": state.astype(object),
+            # No label stays None, whatever the others are.
+            "label": pd.Series(np.where(stands, first["label"].to_numpy(dtype=object), None), dtype=object),
+            "to_tier": np.select([stands, final], [0, top], level.to_numpy() + 1).astype(np.int64),
+            "evidence": _said(rows).to_numpy(),
+        }
+    )
 
 
 def tier_errors(judgements: pd.DataFrame, gold: Any) -> pd.DataFrame:
@@ -209,8 +214,11 @@ def _checked(judgements: pd.DataFrame) -> pd.DataFrame:
     return judgements
 
 
-def _said(group: pd.DataFrame) -> dict[tuple[Any, Any], int]:
-    return {(tier, label): len(rows) for (tier, label), rows in group.groupby(["tier", "label"])}
+def _said(rows: pd.DataFrame) -> pd.Series[Any]:
+    """Return who said what of each item, in words, by item."""
+    said = rows.groupby(["item", "tier", "label"], sort=True).size().reset_index(name="n")
+    words = [f"{n} of tier {tier} said {label}" for tier, label, n in said[["tier", "label", "n"]].itertuples(index=False)]
+    return pd.Series(words, index=said["item"], dtype=object).groupby(level=0, sort=True).agg(", ".join)
 
 
 def _with_interval(found: pd.DataFrame, hits: str) -> pd.DataFrame:

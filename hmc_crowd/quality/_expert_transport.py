@@ -199,8 +199,9 @@ class _Flow:
         total += sum(float(each[:used].sum()) for each, used in zip(self.bonus, self.used, strict=True))
         # Distances from the sink are prices at which nothing can be won any more.
         distance, _ = _shortest(self.loss, self.sink)
-        finite = np.isfinite(distance)
-        prices = 0.0 - np.where(finite, distance, distance[finite].max())[: self.m]
+        # A taker that cannot be reached has no item that it may take: its first place opens at no lower a price.
+        shut = np.array([-each[0] if len(each) else 0.0 for each in self.bonus])
+        prices = np.where(np.isfinite(distance[: self.m]), -distance[: self.m], shut)
         bound = float((self.score - prices).max(axis=1) @ self.size)
         bound += sum(float(np.maximum(each + price, 0).sum()) for each, price in zip(self.bonus, prices, strict=True))
         return Transport(taker, total, prices, max(0.0, bound - total))

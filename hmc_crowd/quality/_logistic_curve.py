@@ -25,8 +25,14 @@ class LogisticCurve:
     shift: float
 
     @classmethod
-    def fit(cls, X: NDArray[np.float64], share: NDArray[np.float64], weight: NDArray[np.float64]) -> LogisticCurve:
-        """Fit to shares: each row counts once as differing and once as agreeing, by its share."""
+    def fit(
+        cls, X: NDArray[np.float64], share: NDArray[np.float64], weight: NDArray[np.float64], *, rising: bool = False
+    ) -> LogisticCurve:
+        """Fit to shares: each row counts once as differing and once as agreeing, by its share.
+
+        ``rising`` is for calibrating: a curve that would turn a ranking round, as the scores of folds do where there is
+        nothing to learn, is flat in place of that.
+        """
         from sklearn.linear_model import LogisticRegression
 
         known = ~np.isnan(X)
@@ -37,7 +43,11 @@ class LogisticCurve:
         Z, y = filled / scale, np.repeat([1, 0], len(X))
         both = np.concatenate([weight * share, weight * (1 - share)])
         model = LogisticRegression(C=10.0).fit(np.vstack([Z, Z]), y, sample_weight=both)
-        return cls(fill, scale, model.coef_[0].astype(np.float64), float(model.intercept_[0]))
+        slope, shift = model.coef_[0].astype(np.float64), float(model.intercept_[0])
+        if rising and (slope < 0).any():
+            mean = float(np.clip(np.average(share, weights=weight), 1e-6, 1 - 1e-6))
+            slope, shift = np.zeros_like(slope), float(np.log(mean / (1 - mean)))
+        return cls(fill, scale, slope, shift)
 
     def logit(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return log-odds of rows, shape (n,)."""

@@ -1,14 +1,14 @@
 """How good is each worker, so that the answers can be weighed by it?
 
 The share right on gold, pulled towards the pool: a worker with two gold answers is mostly taken for one of the pool, a
-worker with fifty for himself. How strongly to pull is learnt from the pool's own spread. What is known fades while
-nobody sees the worker work: the counts shrink, quality goes back to the pool's mean and its interval widens.
+worker with fifty for himself. How strongly to pull is learnt from the pool's own spread, with caution. What is known
+fades while nobody sees the worker work: the counts shrink, quality goes back to the pool's mean and its interval widens.
 
-Guarantee: over workers spread as the prior says, the interval holds the true rate of a share ``level`` of them (tested
-by simulation). ``quality`` is a probability; whatever ranks workers for other ends is `priority_score`.
+Guarantee: over workers spread as a given prior says, the interval holds the true rate of a share ``level`` of them.
+With a learnt prior it does so in simulations (93 to 98% at .95, from 60 workers with two gold answers each on).
+``quality`` is a probability; whatever ranks workers for other ends is `priority_score`.
 
-Source: the beta-binomial model; moments after Kleinman (1973), "Proportions with Extraneous Variance: Single and
-Independent Samples". Requirements D6, D8, D12.
+Source: the beta-binomial likelihood, after Skellam (1948). Requirements D6, D8, D12.
 """
 
 from __future__ import annotations
@@ -47,8 +47,10 @@ def pool_prior(right: ArrayLike, n: ArrayLike) -> tuple[float, float]:
     Returns
     -------
     (float, float)
-        Pseudo-counts of right and wrong answers. Their sum, the strength, lies in [2, 50]; with fewer than three
-        workers, or none with two answers, it is 2 and only the mean is learnt.
+        Pseudo-counts of right and wrong answers. Their sum, the strength, lies in [2, 50] and is chosen with caution:
+        three to one the pool's likelihood takes a larger one. Too strong a prior would make the intervals of
+        `worker_quality` too narrow. With fewer than three workers, or none with two answers, it is 2 and only the mean
+        is learnt.
 
     Raises
     ------
@@ -57,11 +59,11 @@ def pool_prior(right: ArrayLike, n: ArrayLike) -> tuple[float, float]:
 
     Examples
     --------
-    Ten workers right on 8 of 10 each differ less than chance would have it, so the prior is as strong as may be:
+    Ten workers right on 8 of 10 each differ less than chance would have it; a hundred of them say so with more weight:
 
-    >>> a, b = pool_prior([8] * 10, [10] * 10)
-    >>> round(a / (a + b), 3), a + b
-    (0.794, 50.0)
+    >>> few, many = pool_prior([8] * 10, [10] * 10), pool_prior([8] * 100, [10] * 100)
+    >>> round(sum(few)), round(sum(many))
+    (15, 41)
     """
     good, total = float_vector(right, name="right", low=0.0), float_vector(n, name="n", low=0.0)
     if len(good) != len(total) or (good > total).any():
@@ -71,23 +73,23 @@ def pool_prior(right: ArrayLike, n: ArrayLike) -> tuple[float, float]:
         raise InputError("no worker has answered gold; mix gold into the work, or give a prior such as (4, 1)")
     # One right and one wrong answer more: a small perfect pool is not proof of perfection.
     mean = (good.sum() + 1) / (total.sum() + 2)
-    strength = _strength(good, total)
+    strength = _strength(mean, good, total)
     return float(mean * strength), float((1 - mean) * strength)
 
 
-def _strength(good: NDArray[np.float64], total: NDArray[np.float64]) -> float:
-    """Return the prior's size by the moments of the shares, weighed by n."""
-    freedom = len(total) - 1
-    size = total.sum() - (total**2).sum() / total.sum() - freedom
-    if freedom < 2 or size <= 0:
+def _strength(mean: float, good: NDArray[np.float64], total: NDArray[np.float64]) -> float:
+    """Return the lower quartile of the prior's size by the likelihood of the counts, all orders of size alike before."""
+    from scipy.special import betaln
+
+    if len(total) < 3 or total.max() < 2:
         return _LEAST
-    mean = good.sum() / total.sum()
-    chance = mean * (1 - mean)
-    if chance <= 0:
-        return _MOST
-    between = ((total * (good / total - mean) ** 2).sum() - chance * freedom) / size
-    share = np.clip(between / chance, 1 / (_MOST + 1), 1 / (_LEAST + 1))
-    return float(1 / share - 1)
+    sizes = np.geomspace(_LEAST, _MOST, 25)
+    # Workers with the same counts are one row: a large pool costs no more than a small one.
+    counts, times = np.unique(np.stack([good, total - good]), axis=1, return_counts=True)
+    before = np.stack([mean * sizes, (1 - mean) * sizes])[:, :, None]
+    told = (betaln(*(before + counts[:, None, :])) - betaln(*before)) @ times
+    weight = np.exp(told - told.max())
+    return float(np.interp(0.25, np.cumsum(weight) / weight.sum(), sizes))
 
 
 def worker_quality(

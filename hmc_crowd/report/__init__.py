@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from hmc_crowd.report._blocks import Document, Fact, Figure, Section, Table
 from hmc_crowd.report._data import ReportData, Summary
+from hmc_crowd.report._dots import Dots, dot_chart
 from hmc_crowd.report._doubt import aggregation_section
 from hmc_crowd.report._draw import Axis, Point
 from hmc_crowd.report._format import Column
@@ -22,6 +23,7 @@ __all__ = [
     "Chart",
     "Column",
     "Document",
+    "Dots",
     "Fact",
     "Figure",
     "Point",
@@ -34,6 +36,7 @@ __all__ = [
     "aggregation_section",
     "build_document",
     "croissant",
+    "dot_chart",
     "histogram",
     "inert",
     "latex_table",

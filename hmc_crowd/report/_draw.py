@@ -61,13 +61,13 @@ class Frame:
         top: int = 14,
     ) -> None:
         self.width, self.x, self.y = width, x, y
-        self._legend = _legend_rows(legend, width)
+        self._legend = legend_rows(legend, width)
         self.top = top + 22 * len(self._legend) + 16
         self.height = height + 22 * len(self._legend)
         self.left, self.right, self.bottom = 54, width - 18, self.height - 46
         few = width < 500
-        self.x_ticks = _ticks(float(xs.min()), float(xs.max()), 5 if few else 8, x.percent)
-        self.y_ticks = _ticks(float(ys.min()), float(ys.max()), 5 if few else 6, y.percent)
+        self.x_ticks = ticks(float(xs.min()), float(xs.max()), 5 if few else 8, x.percent)
+        self.y_ticks = ticks(float(ys.min()), float(ys.max()), 5 if few else 6, y.percent)
 
     def px(self, value: float) -> float:
         low, high = self.x_ticks[0], self.x_ticks[-1]
@@ -82,12 +82,12 @@ class Frame:
         for tick in self.y_ticks:
             at = self.py(tick)
             parts.append(f'<line class="grid" x1="{self.left}" x2="{self.right}" y1="{at:.1f}" y2="{at:.1f}"/>')
-            text = _tick_text(tick, self.y_ticks, self.y.percent)
+            text = tick_text(tick, self.y_ticks, self.y.percent)
             parts.append(f'<text class="tick" x="{self.left - 8}" y="{at + 4:.1f}" text-anchor="end">{text}</text>')
         for tick in self.x_ticks:
             at = self.px(tick)
             parts.append(f'<line class="axis" x1="{at:.1f}" x2="{at:.1f}" y1="{self.bottom}" y2="{self.bottom + 5}"/>')
-            text = _tick_text(tick, self.x_ticks, self.x.percent)
+            text = tick_text(tick, self.x_ticks, self.x.percent)
             parts.append(f'<text class="tick" x="{at:.1f}" y="{self.bottom + 20}" text-anchor="middle">{text}</text>')
         parts.append(
             f'<line class="axis" x1="{self.left}" x2="{self.right}" y1="{self.bottom}" y2="{self.bottom}"/>'
@@ -103,13 +103,13 @@ class Frame:
                 dash = f' stroke-dasharray="{DASHES[index]}"' if DASHES[index] else ""
                 parts.append(
                     f'<line class="mark s{index + 1}" x1="{at}" x2="{at + 34}" y1="{y}" y2="{y}"{dash}/>'
-                    f"{_marker(index, at + 17, y)}"
+                    f"{marker(index, at + 17, y)}"
                     f'<text x="{at + 41}" y="{y + 4}">{escape(name)}</text>'
                 )
         return parts
 
 
-def _legend_rows(names: list[str], width: int) -> list[list[tuple[int, str, int]]]:
+def legend_rows(names: list[str], width: int) -> list[list[tuple[int, str, int]]]:
     """Break the legend into rows: 7 pixels are about a letter of 13 pixel text."""
     rows: list[list[tuple[int, str, int]]] = []
     at = width
@@ -132,12 +132,12 @@ def line_shape(frame: Frame, index: int, line: tuple[np.ndarray, np.ndarray]) ->
     last = None
     for x, y in places:
         if last is None or math.hypot(x - last[0], y - last[1]) >= _APART:
-            drawn += _marker(index, x, y)
+            drawn += marker(index, x, y)
             last = (x, y)
     return drawn
 
 
-def _marker(index: int, x: float, y: float) -> str:
+def marker(index: int, x: float, y: float) -> str:
     fill, shape = f"f{index + 1}", _MARKERS[index]
     if shape == "circle":
         return f'<circle class="{fill}" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>'
@@ -174,7 +174,7 @@ def mark_shape(frame: Frame, rank: int, name: str, at: float) -> str:
     )
 
 
-def _ticks(low: float, high: float, most: int, percent: bool) -> list[float]:
+def ticks(low: float, high: float, most: int, percent: bool) -> list[float]:
     """Return round ticks that enclose [low, high]: steps of 1, 2 or 5 times a power of ten."""
     if high - low < 1e-12:
         room = max(abs(high), 1.0) * 0.05
@@ -188,7 +188,7 @@ def _ticks(low: float, high: float, most: int, percent: bool) -> list[float]:
     return [i * step for i in range(first, last + 1)]
 
 
-def _tick_text(tick: float, ticks: Sequence[float], percent: bool) -> str:
+def tick_text(tick: float, ticks: Sequence[float], percent: bool) -> str:
     scale = 100.0 if percent else 1.0
     step = (ticks[1] - ticks[0]) * scale
     decimals = max(0, -math.floor(math.log10(step) + 1e-9))

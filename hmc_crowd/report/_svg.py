@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-__all__ = ["Chart", "Series", "histogram", "line_chart"]
+__all__ = ["NARROW", "WIDE", "Chart", "Series", "histogram", "line_chart", "svg"]
 
-_WIDE, _NARROW = (720, 380), (340, 300)
+WIDE, NARROW = (720, 380), (340, 300)
 _LIGHT = ("#1b1f24", "#57606a", "#d4d9de", "#0b5c93", "#b04a00", "#00705a", "#9a4678", "#6b5b00", "#444444")
 _STYLE = (
     ".chart text{{font:13px system-ui,sans-serif;fill:{0}}}.chart .tick{{fill:{1}}}.chart .grid{{stroke:{2}}}"
@@ -68,7 +68,7 @@ class Chart:
         )
         style = f"<style>{_STYLE.format(*_LIGHT)}{colours}</style><rect width='100%' height='100%' fill='#ffffff'/>"
         head, close, body = self.wide.partition("</desc>")
-        head = head.replace("<svg ", f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDE[0]}" ', 1)
+        head = head.replace("<svg ", f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDE[0]}" ', 1)
         return f"{head}{close}{style}{body}\n"
 
 
@@ -118,12 +118,12 @@ def line_chart(
         raise InputError("series holds no finite point; give at least one")
     names = [each.name for each in series]
     drawn = []
-    for width, height in (_WIDE, _NARROW):
+    for width, height in (WIDE, NARROW):
         frame = Frame(width, height, xs, ys, x, y, legend=names if len(names) > 1 else [])
         body = [frame.axes()]
         body += [line_shape(frame, i, line) for i, line in enumerate(lines)]
         body += [point_shape(frame, point) for point in points]
-        drawn.append(_svg(frame, key, title, description, "".join(body)))
+        drawn.append(svg(frame.width, frame.height, key, title, description, "".join(body)))
     return Chart(key, title, description, *drawn)
 
 
@@ -164,7 +164,7 @@ def histogram(
     if len(edges) != len(counts) + 1 or not len(counts):
         raise InputError(f"edges has {len(edges)} borders for {len(counts)} counts; give one border more than counts")
     drawn = []
-    for width, height in (_WIDE[0], 300), (_NARROW[0], 260):
+    for width, height in (WIDE[0], 300), (NARROW[0], 260):
         limits = np.array([edges[0], edges[-1]], dtype=float)
         heights = np.array([0, max(*counts, 1)], dtype=float)
         frame = Frame(width, height, limits, heights, x, y, legend=[], top=14 + 17 * len(marks))
@@ -178,15 +178,16 @@ def histogram(
         lines = [
             mark_shape(frame, rank, name, at) for rank, (name, at) in enumerate(marks) if edges[0] <= at <= edges[-1]
         ]
-        drawn.append(_svg(frame, key, title, description, frame.axes() + "".join(bars + lines)))
+        drawn.append(svg(frame.width, frame.height, key, title, description, frame.axes() + "".join(bars + lines)))
     return Chart(key, title, description, *drawn)
 
 
-def _svg(frame: Frame, key: str, title: str, description: str, body: str) -> str:
-    size = "wide" if frame.width == _WIDE[0] else "narrow"
+def svg(width: int, height: int, key: str, title: str, description: str, body: str) -> str:
+    """Return a drawing with its text alternative."""
+    size = "wide" if width == WIDE[0] else "narrow"
     stem = escape(f"{key}-{size}")
     return (
-        f'<svg class="chart {size}" viewBox="0 0 {frame.width} {frame.height}" role="img" '
+        f'<svg class="chart {size}" viewBox="0 0 {width} {height}" role="img" '
         f'aria-labelledby="{stem}-t {stem}-d"><title id="{stem}-t">{escape(title)}</title>'
         f'<desc id="{stem}-d">{escape(description)}</desc>{body}</svg>'
     )

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from hmc_crowd._base.clock import Clock, SystemClock
-from hmc_crowd.report import Column, Document, Figure, Section, write_document
+from hmc_crowd.report import Column, Figure, Section
 from hmc_crowd.reproduce import _confidence, _effort, _facts, _routing, _sweeps
 from hmc_crowd.reproduce._load import load_hmceval
 from hmc_crowd.reproduce._paper import TABLE_4
+from hmc_crowd.reproduce._paper_report import PaperReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import datetime
+    from pathlib import Path
 
     from hmc_crowd.effort import EffortScores
-    from hmc_crowd.report import Chart, ReportPaths, Table
     from hmc_crowd.reproduce._load import HmcevalData
     from hmc_crowd.reproduce._routing import Run
 
@@ -36,7 +35,7 @@ class Progress(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class HmcevalReport:
+class HmcevalReport(PaperReport):
     """The paper's tables and figures beside ours. Made by `reproduce_hmceval`.
 
     Parameters
@@ -49,50 +48,11 @@ class HmcevalReport:
         Aware time of the run.
     """
 
-    sections: tuple[Section, ...]
-    figures: tuple[Figure, ...]
-    created_at: datetime
-
-    def tables(self) -> list[Table]:
-        """Return every table: ``title``, ``frame`` (paper, measured, difference) and ``note``."""
-        return [table for section in self.sections for table in section.tables]
-
-    def table(self, key: str) -> Table:
-        """Return one table by its key, such as ``table_1``."""
-        return self.document().tables[key]
-
-    def charts(self) -> list[Chart]:
-        """Return every drawing."""
-        return [chart for section in self.sections for chart in section.charts]
-
-    def document(self) -> Document:
-        """Return the report as blocks, ready for `hmc_crowd.report.write_document`."""
-        return Document(
-            title="HMCEval, reproduced",
-            subtitle="The tables and figures of Zhang, Ren and de Rijke (ACL 2021), from the data published with "
-            "the paper.",
-            created_at=self.created_at,
-            figures=self.figures,
-            sections=self.sections,
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all numbers as plain values, the same as the JSON file of `write`."""
-        return self.document().to_dict()
-
-    def write(self, out_dir: str | Path) -> ReportPaths:
-        """Write ``hmceval.html``, ``hmceval.json``, a CSV file per table, and each drawing as an SVG file.
-
-        Raises
-        ------
-        InputError
-            The folder cannot be written.
-        """
-        return write_document(self.document(), Path(out_dir) / "hmceval.html", drawings=True)
-
-    def __str__(self) -> str:
-        shown = ", ".join(f"{figure.label.lower()} {figure.text} ({figure.note})" for figure in self.figures)
-        return f"HMCEval reproduced: {shown}"
+    stem: ClassVar[str] = "hmceval"
+    title: ClassVar[str] = "HMCEval, reproduced"
+    subtitle: ClassVar[str] = (
+        "The tables and figures of Zhang, Ren and de Rijke (ACL 2021), from the data published with the paper."
+    )
 
 
 def reproduce_hmceval(

@@ -10,7 +10,9 @@ out less often than planned; it is never given where it does not hold.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from numbers import Real
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -128,18 +130,36 @@ def plan_certified(
         raise InputError(f"redundancy is {redundancy!r}; give how many people answer an item, 1 or more")
     if max_money_minor is not None and money_minor is None:
         raise InputError(f"max_money_minor is {max_money_minor!r}, but money_minor is missing; give what an item costs")
-    cost = np.zeros(len(sure)) if money_minor is None else np.broadcast_to(
-        float_vector(np.atleast_1d(np.asarray(money_minor)), name="money_minor", low=0.0), sure.shape
-    )  # fmt: skip
+    if groups is not None:
+        require_same_length([("confidence", sure), ("groups", groups)])
     error = share("calibration_error", calibration_error)
-    careful = max(0.0, NormalDist().inv_cdf(wish.assurance)) if caution is None else float(caution)
-    items = Costed(sure, times * redundancy, cost, error, careful, _labelled(labelled, redundancy))
+    careful = _caution(caution, wish.assurance)
+    money = _money(money_minor, len(sure))
+    items = Costed(sure, times * redundancy, money, error, careful, _labelled(labelled, redundancy))
     first = AlphaSpending(wish.level, weights=_TOP_UP).level_of(1) if top_up else wish.level
     look = replace(wish, level=first)
     found = cheapest(items, look, prices_to_try(items))
     if found is None:
         raise _refusal(items, look, wish, groups, top_up)
     return _planned(items, found, look, wish, groups, top_up)
+
+
+def _money(money_minor: Any, n: int) -> NDArray[np.float64]:
+    """Return the money of each item."""
+    if money_minor is None:
+        return np.zeros(n)
+    money = float_vector(np.atleast_1d(np.asarray(money_minor)), name="money_minor", low=0.0)
+    if len(money) not in (1, n):
+        raise InputError(f"money_minor has {len(money)} rows for {n} items; give one number for all, or one per item")
+    return np.broadcast_to(money, (n,))
+
+
+def _caution(caution: Any, assurance: float) -> float:
+    if caution is None:
+        return max(0.0, NormalDist().inv_cdf(assurance))
+    if isinstance(caution, bool) or not isinstance(caution, Real) or not 0.0 <= float(caution) < math.inf:
+        raise InputError(f"caution is {caution!r}; give how many standard deviations to add, 0 or more")
+    return float(caution)
 
 
 def _labelled(labelled: Any, redundancy: int) -> Any:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Cost = Callable[["Candidate"], float]
+    Cost = Callable[["Candidate"], tuple[float, float]]
 
 __all__ = ["Candidate", "Costed", "Wish", "cheapest", "prices_to_try"]
 
@@ -159,15 +159,10 @@ def _after(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def cheapest(items: Costed, wish: Wish, trade_offs: Sequence[float]) -> Candidate | None:
     """Return the plan of least expected human time that keeps the promise within the budgets, or None.
 
-    Where the quickest plan is too dear, the one of least money is taken instead, if it fits both.
+    Time decides only among plans that are within the budgets; before that, how far a plan is above them.
     """
-    quickest = _search(items, wish, trade_offs, lambda each: each.human_s)
-    if quickest is None or _fits(quickest, wish):
-        return quickest
-    if wish.max_human_s is not None and quickest.human_s > wish.max_human_s:
-        return None
-    thriftiest = _search(items, wish, trade_offs, lambda each: each.money)
-    return thriftiest if thriftiest is not None and _fits(thriftiest, wish) else None
+    found = _search(items, wish, trade_offs, lambda each: (_excess(each, wish), each.human_s))
+    return found if found is not None and _excess(found, wish) <= 0.0 else None
 
 
 def _search(items: Costed, wish: Wish, trade_offs: Sequence[float], by: Cost) -> Candidate | None:
@@ -177,7 +172,8 @@ def _search(items: Costed, wish: Wish, trade_offs: Sequence[float], by: Cost) ->
     return min((order.fine(wish, best, by) for order, best in found[:_FEW]), key=by, default=None)
 
 
-def _fits(found: Candidate, wish: Wish) -> bool:
-    return (wish.max_human_s is None or found.human_s <= wish.max_human_s) and (
-        wish.max_money_minor is None or found.money <= wish.max_money_minor
-    )
+def _excess(found: Candidate, wish: Wish) -> float:
+    """Return by which share a plan is above the budget that it exceeds most; 0 within all of them."""
+    used = ((found.human_s, wish.max_human_s), (found.money, wish.max_money_minor))
+    # A budget of nothing has no share: there every second and every cent counts.
+    return max(0.0, *(use / most - 1.0 if most else use for use, most in used if most is not None), 0.0)

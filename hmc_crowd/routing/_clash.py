@@ -1,8 +1,8 @@
 """Which limits clash, and what is the nearest plan that can be had? Asked when no plan keeps them all.
 
-Two linear programmes: one drops limits one by one until what is left cannot lose another without becoming feasible
-(a smallest set that clashes), the other lets every limit of that set stretch, each at the same relative price, and
-says by how much they must.
+Two programmes: one drops limits one by one until what is left cannot lose another without becoming feasible (a
+smallest set that clashes), the other lets every limit of that set stretch, each at the same relative price, and says by
+how much they must. Where several clashes stand side by side all limits may stretch.
 """
 
 from __future__ import annotations
@@ -30,29 +30,42 @@ class Clash:
 
 
 def clash_of(problem: Problem) -> Clash:
-    """Return the clash of a problem that no choice solves."""
+    """Return the clash of a problem that no choice solves; nothing is needed where a choice exists after all."""
     table = table_of(problem, np.arange(problem.units), problem.most)
     count = len(problem.rows)
-    clashing = list(range(count))
+    every = list(range(count))
+    # Halves of items may keep limits that whole ones cannot.
+    whole = _possible(table, every, count, whole=False)
+    if whole and _possible(table, every, count, whole=True):
+        return Clash((), {})
+    clashing = every
     for row in range(count):
         rest = [each for each in clashing if each != row]
-        if not _possible(table, rest, count):
+        if not _possible(table, rest, count, whole=whole):
             clashing = rest
-    needed = _stretch(table, problem, clashing)
-    return Clash(tuple(problem.rows[row].name for row in clashing), needed)
+    # Another clash may stand beside this one: then stretching these limits is not enough.
+    needed = _stretch(table, problem, clashing) or _stretch(table, problem, every)
+    names = {problem.rows[row].name for row in clashing} | set(needed)
+    return Clash(tuple(row.name for row in problem.rows if row.name in names), needed)
 
 
-def _possible(table: Table, rows: list[int], count: int) -> bool:
-    from scipy.optimize import linprog
+def _possible(table: Table, rows: list[int], count: int, *, whole: bool) -> bool:
+    """Say whether some plan may keep these rows, of whole items or of parts of them; in doubt it may."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
 
     keep = np.array([*rows, *range(count, table.upper.shape[0])])
-    upper, most = table.upper[keep], table.most[keep]
+    upper, most, _ = scaled(table.upper[keep], table.most[keep])
+    limits = [LinearConstraint(upper, -np.inf, most)]
     if table.links is not None:
-        from scipy import sparse
-
-        upper = sparse.vstack([upper, table.links], format="csr")
-        most = np.append(most, np.zeros(table.links.shape[0]))
-    solved = linprog(np.zeros(len(table.objective)), A_ub=upper, b_ub=most, bounds=(0, 1), method="highs")
+        limits.append(LinearConstraint(table.links, -np.inf, 0.0))
+    columns = len(table.objective)
+    solved = milp(
+        np.zeros(columns),
+        constraints=limits,
+        integrality=np.full(columns, int(whole)),
+        bounds=Bounds(0, 1),
+        options={"time_limit": 5.0},
+    )
     return bool(solved.status != 2)
 
 

@@ -241,8 +241,10 @@ def _upper_end(counts: NDArray[np.int64], alpha: float) -> float:
     def wealth(mean: float) -> float:
         return log_wealth(log_stakes(mean, values, times))
 
-    mean = float(values @ times) / float(times.sum())
-    return largest_surviving(wealth, mean, 1.0 - 1e-12, alpha / 2.0, _PRECISION)
+    mean, most = float(values @ times) / float(times.sum()), 1.0 - 1e-12
+    found = largest_surviving(wealth, mean, most, alpha / 2.0, _PRECISION)
+    # Bets need a mean below 1; where even the last one survives, 1 itself does.
+    return 1.0 if found >= most else found
 
 
 def _same(one: Any, other: Any) -> None:

@@ -47,6 +47,7 @@ def certify_groups(
     largest: int,
     design: GroupDesign = "groups_by_size",
     level: float = 0.95,
+    unanswered: ArrayLike | None = None,
 ) -> Certificate:
     """Bound the wrong labels left in a batch, from an audit of whole groups.
 
@@ -55,14 +56,16 @@ def certify_groups(
     items, human : int
         Items of the batch, and those that people judged by plan.
     sizes, wrong : array of int, shape (n_drawn,)
-        Kept items of each drawn group, and how many of them the machine had wrong (or nobody answered), in the order
-        in which the groups were drawn.
+        Kept items of each drawn group, and how many of them the machine had wrong, in the order in which the groups
+        were drawn.
     n_groups, largest : int
         Groups with a kept item, and the kept items of the largest (`GroupDraw` knows all of these).
     design : {"groups_by_size", "groups"}
         How they were drawn.
     level : float, default 0.95
         Confidence of the bound.
+    unanswered : array of int, shape (n_drawn,), optional
+        Items of each drawn group without an answer. They count as wrong in the sample and stay unrepaired in the batch.
 
     Returns
     -------
@@ -90,13 +93,17 @@ def certify_groups(
     n, people = count("items", items, least=1), count("human", human)
     size = float_vector(sizes, name="sizes", low=1.0, allow_empty=True)
     found = float_vector(wrong, name="wrong", low=0.0, allow_empty=True)
-    _check(n, people, size, found, n_groups, largest)
+    waiting = np.zeros(len(size)) if unanswered is None else float_vector(
+        unanswered, name="unanswered", low=0.0, allow_empty=True
+    )  # fmt: skip
+    _check(n, people, size, found, waiting, n_groups, largest)
     kept, alpha = n - people, 1.0 - level_of(level)
     most = most_in_all(
-        found, size, kept=kept, n_groups=n_groups, largest=largest, alpha=alpha, by_size=design == "groups_by_size"
-    )
+        found + waiting, size, kept=kept, n_groups=n_groups, largest=largest, alpha=alpha,
+        by_size=design == "groups_by_size",
+    )  # fmt: skip
     return certificate_of(
-        (n, people, int(size.sum()), int(found.sum()), 0),
+        (n, people, int(size.sum()), int(found.sum()), int(waiting.sum())),
         most=int(most),
         level=1.0 - alpha,
         design=design,
@@ -135,18 +142,19 @@ def most_in_all(
 
 
 def _check(
-    items: int, human: int, sizes: NDArray[np.float64], wrong: NDArray[np.float64], n_groups: int, largest: int
-) -> None:
-    require_same_length([("sizes", sizes), ("wrong", wrong)])
+    items: int, human: int, sizes: NDArray[np.float64], wrong: NDArray[np.float64], waiting: NDArray[np.float64],
+    n_groups: int, largest: int,
+) -> None:  # fmt: skip
+    require_same_length([("sizes", sizes), ("wrong", wrong), ("unanswered", waiting)])
     groups, top = count("n_groups", n_groups), count("largest", largest)
     if human > items:
         raise InputError(f"human is {human} of {items} items; people cannot have judged more than there are")
-    whole = (sizes % 1 == 0) & (wrong % 1 == 0) & (wrong <= sizes) & (sizes <= top)
+    whole = (sizes % 1 == 0) & (wrong % 1 == 0) & (waiting % 1 == 0) & (wrong + waiting <= sizes) & (sizes <= top)
     if not whole.all():
         row = int(np.flatnonzero(~whole)[0])
         raise InputError(
-            f"group {row} has {wrong[row]:g} wrong of {sizes[row]:g} items; give whole numbers, wrong at most the "
-            f"size, sizes at most largest ({top})"
+            f"group {row} has {wrong[row]:g} wrong of {sizes[row]:g} items and {waiting[row]:g} unanswered; give whole "
+            f"numbers, wrong and unanswered together at most the size, sizes at most largest ({top})"
         )
     drawn, kept = int(sizes.sum()), items - human
     if len(sizes) > groups or drawn > kept or (len(sizes) == groups) != (drawn == kept):

@@ -23,7 +23,7 @@ __all__ = ["DOOR", "DoorRepository"]
 
 DOOR = "door"
 _SHOWN = ("item", "text", "destination", "reason", "policy", "gain", "inclusion_probability", "due_at", "at")
-_OPTIONAL = {"allocated_to": None, "expert": None, "features": None}
+_OPTIONAL = {"allocated_to": None, "expert": None, "features": None, "label": None, "confidence": None}
 
 
 # Asked with every request: built once, they cost a third.
@@ -74,7 +74,7 @@ class DoorRepository(Repository):
             Its id.
         rows : sequence of dict
             ``item, text, destination, reason, policy, gain, inclusion_probability, due_at`` and, where they are
-            known, ``allocated_to, expert, features``.
+            known, ``allocated_to, expert, features``, the machine's ``label`` and ``confidence``.
 
         Raises
         ------

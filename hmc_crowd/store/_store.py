@@ -23,6 +23,7 @@ from hmc_crowd.store._campaigns import CampaignRepository
 from hmc_crowd.store._door import DoorRepository
 from hmc_crowd.store._engine import Address, make_engine, parse_url, require_sqlite_file
 from hmc_crowd.store._events import EventRepository
+from hmc_crowd.store._expert_audits import ExpertAuditRepository
 from hmc_crowd.store._frames import FrameRepository
 from hmc_crowd.store._gates import GateRepository
 from hmc_crowd.store._guidelines import GuidelineRepository
@@ -38,8 +39,10 @@ from hmc_crowd.store._privacy import PrivacyRepository
 from hmc_crowd.store._qualifications import QualificationRepository
 from hmc_crowd.store._queue import QueueRepository
 from hmc_crowd.store._retention import RetentionRepository
+from hmc_crowd.store._roles import RoleRepository
 from hmc_crowd.store._session import Session
 from hmc_crowd.store._standing import StandingRepository
+from hmc_crowd.store._streams import StreamRepository
 from hmc_crowd.store._translate import translated
 from hmc_crowd.store._work import WorkRepository
 from hmc_crowd.store._workers import WorkerRepository
@@ -87,6 +90,9 @@ class Transaction:
     standing : StandingRepository
     alerts : AlertRepository
     gates : GateRepository
+    roles : RoleRepository
+    expert_audits : ExpertAuditRepository
+    streams : StreamRepository
     """
 
     def __init__(self, session: Session, *, number: int = 0) -> None:
@@ -116,6 +122,9 @@ class Transaction:
         self.standing = StandingRepository(session)
         self.alerts = AlertRepository(session)
         self.gates = GateRepository(session)
+        self.roles = RoleRepository(session)
+        self.expert_audits = ExpertAuditRepository(session)
+        self.streams = StreamRepository(session)
 
     def goes_on_from(self, version: tuple[int, ...] | None) -> bool:
         """Say whether nobody but the transaction of that `version` has written since then; False where unknown.

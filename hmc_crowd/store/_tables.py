@@ -35,6 +35,7 @@ from hmc_crowd.store._tables_quality import (
     QualificationAttempt,
     QualificationTest,
 )
+from hmc_crowd.store._tables_roles import DataRole, ExpertAudit, ExpertAuditItem, StreamState, StreamWindow
 from hmc_crowd.store._tables_work import (
     Answer,
     Budget,
@@ -72,6 +73,7 @@ __all__ = [
     "BudgetEntry",
     "Campaign",
     "Certificate",
+    "DataRole",
     "Delivery",
     "DoorRequest",
     "DriftAlarm",
@@ -79,6 +81,8 @@ __all__ = [
     "Event",
     "EventHead",
     "ExpertAssignment",
+    "ExpertAudit",
+    "ExpertAuditItem",
     "GateDecision",
     "Gold",
     "Guideline",
@@ -101,6 +105,8 @@ __all__ = [
     "QualificationTest",
     "QueuePlace",
     "Shift",
+    "StreamState",
+    "StreamWindow",
     "Submission",
     "Told",
     "Webhook",

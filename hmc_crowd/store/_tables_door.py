@@ -57,6 +57,8 @@ class Allocation(Base):
     allocated_to: Mapped[str | None]
     expert: Mapped[str | None]
     features: Mapped[dict[str, Any] | None] = mapped_column(Json())
+    label: Mapped[str | None]
+    confidence: Mapped[float | None]
 
 
 class QueuePlace(Base):

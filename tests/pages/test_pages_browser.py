@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from browser_house import DESK, PHONE, look, saved, sound
-from pages_house import SECRET, dialogue, every_kind, full_study
+from pages_house import SECRET, dialogue, every_kind, full_study, question
 
 pytestmark = pytest.mark.browser
 
@@ -376,3 +376,39 @@ def test_a_worker_s_own_page(live, new_page, size, scheme, language) -> None:
     page.locator(".turns button").last.click()
     assert page.locator(".turns li").count() == 2
     sound(page, f"own-{size['width']}-after")
+
+
+def test_what_was_typed_last_is_kept_when_another_link_is_followed(live, new_page) -> None:
+    house = live()
+    name, link = house.work(every_kind())
+    page = new_page()
+    page.on("dialog", lambda dialog: page.said.append(f"asked: {dialog.message}"))
+    page.goto(f"{link}/q/4")
+    page.get_by_label("Write a better reply.").fill("Just a moment, please.")
+    page.get_by_role("link", name="Ask about this question").click()
+    page.get_by_label("Your question").wait_for()
+    page.get_by_role("link", name="Question 4").click()
+    assert page.get_by_label("Write a better reply.").input_value() == "Just a moment, please."
+    assert not page.said
+
+
+def test_a_number_out_of_bounds_is_told_and_keeps_no_other_answer_from_being_saved(live, new_page) -> None:
+    house = live()
+    questions = (
+        question("one", aspect="score", kind="numeric", labels=("0", "100"), question="How good?"),
+        question("one", question="Is it polite?"),
+    )
+    name, link = house.work(every_kind(items=questions))
+    page = new_page()
+    page.goto(f"{link}/q/1")
+    page.get_by_role("spinbutton").fill("500")
+    page.get_by_label("rude").check()
+    saved(page)
+    assert [each.label for each in house.local.saved_answers([name])[name]] == ["rude"]
+    page.get_by_role("spinbutton").fill("501")
+    page.get_by_role("spinbutton").blur()
+    assert "100" in page.get_by_role("status").inner_text()
+    page.get_by_role("spinbutton").fill("50")
+    page.get_by_role("button", name="To the overview").click()
+    page.get_by_role("heading", name="Overview").wait_for()
+    assert sorted(each.label for each in house.local.saved_answers([name])[name]) == ["50", "rude"]

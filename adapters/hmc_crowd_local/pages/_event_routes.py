@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from hmc_crowd_local._timing import EVENT_KINDS
 from hmc_crowd_local.pages._replies import Data
 from hmc_crowd_local.pages._visit import RefusedError
-from hmc_crowd_local.pages._work_routes import sheets
 from hmc_crowd_local.pages._work_store import SentEvent
 
 if TYPE_CHECKING:
@@ -34,11 +33,10 @@ def keep_events(visit: Visit, body: bytes) -> Reply:
     """Keep a batch; what cannot be read is refused, what comes twice is kept once."""
     content = read_batch(body)
     stamped = visit.check_stamp("events", str(content.get("form", "")))
-    names = [each.item for each in sheets(visit)]
-    now = visit.house.now()
-    events = _dated(content, names, earliest=min(stamped, now), now=now)
+    work, now = visit.open_work(), visit.house.now()
+    events = _dated(content, work.items, earliest=min(stamped, now), now=now)
     visit.house.works.keep_events(
-        visit.open_work().submission.submission_id,
+        work.submission.submission_id,
         str(content["page"]),
         events,
         received_at=now,

@@ -46,7 +46,12 @@ def static_file(name: str) -> bytes:
 def _environment() -> Environment:
     loader = PackageLoader("hmc_crowd_local.pages", "templates")
     environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,  # templates are part of the program: no look at three files for every page
     )
     environment.filters["paragraphs"] = _paragraphs
     environment.filters["money"] = lambda minor, currency: str(Money(minor, currency))

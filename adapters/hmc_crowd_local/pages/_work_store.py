@@ -31,6 +31,40 @@ SKIP_KINDS = ("skip", "flag", "exposure")
 _MOST_REASON = 2_000
 _MOST_HITS = 1_000
 
+# Asked with every page: built once, they cost a third.
+_SUBMISSION = sa.select(SUBMISSION).where(SUBMISSION.c.submission_id == sa.bindparam("of_submission"))
+_HIS = sa.select(sa.func.count()).select_from(INVITE).where(INVITE.c.worker == SUBMISSION.c.worker)
+_LIVE = _HIS.where(INVITE.c.revoked_at.is_(None), INVITE.c.expires_at > sa.bindparam("at"))
+# With a submission, in the same exchange, how many invitations its worker had and has.
+_ENTERING = _SUBMISSION.add_columns(
+    _HIS.scalar_subquery().label("invited"),
+    _LIVE.scalar_subquery().label("live"),
+)
+_GIVEN = ("item", "aspect", "label", "shown_at", "answered_at", "swapped", "mode")
+# Answers and skips in one exchange; a skip has a kind and a reason instead of a label.
+_DRAFTS = sa.union_all(
+    sa.select(
+        *(ANSWER.c[name] for name in _GIVEN),
+        sa.null().label("kind"),
+        sa.null().label("reason"),
+    ).where(ANSWER.c.submission_id == sa.bindparam("of_submission")),
+    sa.select(
+        SKIP.c.item,
+        SKIP.c.aspect,
+        *(sa.null().label(name) for name in _GIVEN[2:]),
+        SKIP.c.kind,
+        SKIP.c.reason,
+    ).where(SKIP.c.submission_id == sa.bindparam("of_submission")),
+)
+_LOCK = sa.select(SUBMISSION.c.submission_id).where(SUBMISSION.c.submission_id == sa.bindparam("of_submission"))
+_LOCK = _LOCK.with_for_update()
+_OF_WORK = EVENT.c.submission_id == sa.bindparam("of_submission")
+# In one exchange: the numbers of this page, and behind them the last number of all.
+_NUMBERS = sa.union_all(
+    sa.select(EVENT.c.page_seq, sa.literal(0).label("is_top")).where(_OF_WORK, EVENT.c.page == sa.bindparam("page")),
+    sa.select(sa.func.max(EVENT.c.seq), sa.literal(1)).where(_OF_WORK),
+)
+
 
 @dataclass(frozen=True)
 class Skip:
@@ -75,6 +109,11 @@ class Work:
         is_late = record.state is SubmissionState.EXPIRED and record.submitted_at is None
         return record.state is SubmissionState.ACCEPTED or is_late
 
+    @property
+    def items(self) -> list[str]:
+        """Return the items of its pages, in order."""
+        return list(dict.fromkeys(each.item for each in self.hit.items))
+
     def missing(self) -> list[str]:
         """Return the items that have a question neither answered nor skipped, in order."""
         given = self.answers.keys() | self.skips.keys()
@@ -102,19 +141,21 @@ class WorkStore:
         are read.
         """
         with self._database.read() as connection:
-            row = connection.execute(_submission(submission_id, at)).first()
+            whose = {"of_submission": submission_id}
+            if at is None:
+                row = connection.execute(_SUBMISSION, whose).first()
+            else:
+                row = connection.execute(_ENTERING, {**whose, "at": at}).first()
             if row is None:
                 return None
             is_shut = at is not None and bool(row.invited) and not row.live and row.recruited_by is None
-            if not drafts:
-                return Work(submission_of(row), self._hit(row.hit_id), is_shut=is_shut)
-            answers = {
-                (each.item, each.aspect): AnswerRecord(
-                    each.item, each.aspect, each.label, each.shown_at, each.answered_at, each.swapped, each.mode
-                )
-                for each in connection.execute(sa.select(ANSWER).where(ANSWER.c.submission_id == submission_id))
-            }
-            skips = {(each.item, each.aspect): each for each in _skips(connection, [submission_id])}
+            given = connection.execute(_DRAFTS, whose).all() if drafts else ()
+        answers, skips = {}, {}
+        for each in given:
+            if each.kind is None:
+                answers[each.item, each.aspect] = AnswerRecord(*each[: len(_GIVEN)])
+            else:
+                skips[each.item, each.aspect] = Skip(submission_id, each.item, each.aspect, each.kind, each.reason)
         open_skips = {key: each for key, each in skips.items() if key not in answers}
         return Work(submission_of(row), self._hit(row.hit_id), answers, open_skips, is_shut)
 
@@ -178,13 +219,8 @@ class WorkStore:
     ) -> int:
         """Keep what a page sent, each number of a page once; return how many were new."""
         with self._database.write() as connection:
-            lock = sa.select(SUBMISSION.c.submission_id).where(SUBMISSION.c.submission_id == submission_id)
-            connection.execute(lock.with_for_update())
-            mine = EVENT.c.submission_id == submission_id
-            # In one exchange: the numbers of this page, and behind them the last number of all.
-            known = sa.select(EVENT.c.page_seq, sa.literal(0).label("is_top")).where(mine, EVENT.c.page == page)
-            last = sa.select(sa.func.max(EVENT.c.seq), sa.literal(1)).where(mine)
-            found = connection.execute(sa.union_all(known, last)).all()
+            connection.execute(_LOCK, {"of_submission": submission_id})
+            found = connection.execute(_NUMBERS, {"of_submission": submission_id, "page": page}).all()
             seen = {number for number, is_top in found if not is_top}
             start = next((number + 1 for number, is_top in found if is_top and number is not None), 0)
             new = list({each.seq: each for each in events if each.seq not in seen}.values())[: max(0, most - start)]
@@ -222,16 +258,6 @@ class _NoIds:
 
     def new(self) -> str:
         raise PlatformError("nothing new is made while reading")
-
-
-def _submission(submission_id: str, at: datetime | None) -> sa.Select[Any]:
-    """Select a submission; with it, in the same exchange, how many invitations its worker had and has."""
-    query = sa.select(SUBMISSION).where(SUBMISSION.c.submission_id == submission_id)
-    if at is None:
-        return query
-    his = sa.select(sa.func.count()).select_from(INVITE).where(INVITE.c.worker == SUBMISSION.c.worker)
-    live = his.where(INVITE.c.revoked_at.is_(None), INVITE.c.expires_at > at)
-    return query.add_columns(his.scalar_subquery().label("invited"), live.scalar_subquery().label("live"))
 
 
 def _skips(connection: sa.Connection, submission_ids: Sequence[str]) -> list[Skip]:

@@ -85,10 +85,15 @@
   const status = document.getElementById("status");
   let dirty = false, saving = null, timer = null, pauseMs = 1000, leaving = false, isSaved = true;
   function say(text, isBad) { status.textContent = text; status.classList.toggle("bad", Boolean(isBad)); }
-  function send(action) {
+  function filled(action) {
     const body = new URLSearchParams(new FormData(form));
     body.set("do", action);
-    return fetch(form.action, { method: "POST", body: body, headers: { Accept: "application/json" } });
+    // A number that is out of bounds must not keep the other answers from being saved.
+    form.querySelectorAll("input[type=number]:invalid").forEach((each) => body.delete(each.name));
+    return body;
+  }
+  function send(action) {
+    return fetch(form.action, { method: "POST", body: filled(action), headers: { Accept: "application/json" } });
   }
   function save() {
     clearTimeout(timer);
@@ -108,7 +113,7 @@
         if (field && !dirty) field.value = mark;
       });
       isSaved = !dirty;
-      say(form.dataset.saved);
+      if (isSaved) say(form.dataset.saved);
     }).catch(() => {
       dirty = true;
       say(navigator.onLine ? form.dataset.unsaved : form.dataset.offline, true);
@@ -117,9 +122,26 @@
     }).finally(() => { saving = null; if (dirty && timer === null && !leaving) save(); });
     return saving;
   }
-  function changed(afterMs) { dirty = true; isSaved = false; clearTimeout(timer); timer = setTimeout(save, afterMs); }
-  form.addEventListener("change", () => { note("answer"); changed(0); });
-  form.addEventListener("input", (event) => { if (event.target.tagName === "TEXTAREA") changed(1500); });
+  function changed(afterMs) {
+    dirty = true;
+    isSaved = false;
+    say(form.dataset.saving); // never "saved" beside something that is not
+    clearTimeout(timer);
+    timer = setTimeout(save, afterMs);
+  }
+  form.addEventListener("change", (event) => {
+    note("answer");
+    if (event.target.validity.valid) changed(0);
+    else say(event.target.validationMessage, true);
+  });
+  form.addEventListener("input", (event) => { if (event.target.matches("textarea, input[type=number]:valid")) changed(1500); });
+  // Who goes elsewhere, or puts the phone away, keeps what he typed last. Only where sending failed before may leaving
+  // lose something: then the browser asks.
+  function keep() {
+    if (dirty && !leaving && navigator.sendBeacon(form.action, filled("save"))) dirty = false;
+  }
+  window.addEventListener("pagehide", keep);
+  document.addEventListener("visibilitychange", () => { if (document.hidden && dirty && !leaving) save(); });
   window.addEventListener("online", () => { pauseMs = 1000; if (dirty) save(); flush(false); });
   window.addEventListener("offline", () => say(form.dataset.offline, true));
 
@@ -157,5 +179,8 @@
       else go(action);
     });
   });
-  window.addEventListener("beforeunload", (event) => { if (dirty && !leaving) event.preventDefault(); });
+  window.addEventListener("beforeunload", (event) => {
+    if (dirty && !leaving && (!navigator.onLine || pauseMs > 1000)) event.preventDefault();
+    else keep();
+  });
 })();

@@ -1,0 +1,176 @@
+"""Commands on the people of a campaign: quality workers, gold, drift, texts, rates, ranking."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hmc_crowd.cli._app import (
+    DEFAULT_DATABASE,
+    PEOPLE,
+    AsJson,
+    CampaignName,
+    Database,
+    OutFile,
+    Overwrite,
+    app,
+    open_campaign,
+)
+from hmc_crowd.cli._arguments import read_moment, require_free
+from hmc_crowd.cli._quality_text import repeats, worker_table
+from hmc_crowd.cli._show import busy, emit_json, notes, say, table
+from hmc_crowd.cli._wording import HelpfulGroup
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+quality_app = typer.Typer(
+    cls=HelpfulGroup,
+    help="Who is good, and who has become worse? Workers, gold, drift, texts to look at, approval rates.",
+)
+app.add_typer(quality_app, name="quality", rich_help_panel=PEOPLE)
+
+Level = Annotated[float, typer.Option("--level", metavar="SHARE", help="Of the intervals.")]
+FalseAlarms = Annotated[
+    float,
+    typer.Option("--false-alarms", metavar="RATE", help="Alarms about steady workers, for each worker and day."),
+]
+
+
+@quality_app.command("workers")
+def workers(
+    level: Level = 0.95,
+    false_alarms: FalseAlarms = 0.001,
+    out: OutFile = None,
+    overwrite: Overwrite = False,
+    db: Database = DEFAULT_DATABASE,
+    campaign: CampaignName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how good everybody is, with the interval, alarms of drift, approval rate, and whose answers do not count."""
+    require_free(out, overwrite=overwrite)
+    found = _checked(db, campaign, level, false_alarms)
+    _give(found.workers, worker_table(found), out, as_json, overwrite=overwrite, head=str(found), said=found.notes)
+
+
+@quality_app.command("gold")
+def gold(
+    out: OutFile = None,
+    overwrite: Overwrite = False,
+    db: Database = DEFAULT_DATABASE,
+    campaign: CampaignName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how often each known item was met, by how many workers, and which of them good workers miss."""
+    require_free(out, overwrite=overwrite)
+    with open_campaign(db, campaign) as opened:
+        met, found = opened.gold_exposures(), opened.check_quality()
+    frame = met.groupby(["item", "aspect"], as_index=False).agg(workers=("worker", "nunique"), shown=("times", "sum"))
+    why = found.suspects.set_index(["item", "aspect"])["reason"]
+    frame = frame.assign(suspect=[why.get(key, "") for key in zip(frame["item"], frame["aspect"], strict=True)])
+    _give(frame, frame, out, as_json, overwrite=overwrite, said=repeats(found))
+
+
+@quality_app.command("drift")
+def drift(
+    level: Level = 0.95,
+    false_alarms: FalseAlarms = 0.001,
+    out: OutFile = None,
+    overwrite: Overwrite = False,
+    db: Database = DEFAULT_DATABASE,
+    campaign: CampaignName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the alarms about workers who seem to have become worse; an alarm asks for a look, never for a refusal."""
+    require_free(out, overwrite=overwrite)
+    found = _checked(db, campaign, level, false_alarms)
+    shown = found.drift[["worker", "at", "answers", "reason", "found_at"]]
+    _give(found.drift, shown, out, as_json, overwrite=overwrite, head=f"{found.new_alarms:,} alarms are new")
+
+
+@quality_app.command("texts")
+def texts(
+    out: OutFile = None,
+    overwrite: Overwrite = False,
+    db: Database = DEFAULT_DATABASE,
+    campaign: CampaignName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show answers in words that look pasted or written by a machine: flags for a person's review, nothing more."""
+    require_free(out, overwrite=overwrite)
+    with open_campaign(db, campaign) as opened:
+        found = opened.check_quality().pasted
+    _give(found, found, out, as_json, overwrite=overwrite)
+
+
+@quality_app.command("rates")
+def rates(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="worker (the platform's id), rate[, reviewed, at].")],
+    platform: Annotated[str, typer.Option("--platform", metavar="NAME", help="Whose lifetime rates these are.")],
+    read_at: Annotated[
+        str | None,
+        typer.Option("--at", metavar="TIME", help="When they were read, like 2026-01-05T12:00Z; now if none."),
+    ] = None,
+    db: Database = DEFAULT_DATABASE,
+    campaign: CampaignName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Keep approval rates that were read off a platform, each with its moment; "0% (0/0)" is unknown, not bad."""
+    at = None if read_at is None else read_moment(read_at, name="--at")
+    with open_campaign(db, campaign) as opened:
+        new = opened.add_approval_rates(file, platform=platform, at=at)
+    if as_json:
+        emit_json({"readings": new})
+    else:
+        say(f"{new:,} readings are new")
+
+
+@quality_app.command("ranking")
+def ranking(
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="TIME", help="Only what happened before it counts; now if none.")
+    ] = None,
+    out: OutFile = None,
+    overwrite: Overwrite = False,
+    db: Database = DEFAULT_DATABASE,
+    campaign: CampaignName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Rank workers by their approval rate as it was known at a moment: the platform's, ours, or unknown."""
+    require_free(out, overwrite=overwrite)
+    at = None if as_of is None else read_moment(as_of, name="--as-of")
+    with open_campaign(db, campaign) as opened:
+        found = opened.approval_ranking(as_of=at)
+    shown = found[["worker", "rate", "reviewed", "low", "high", "source", "rank", "ranked"]]
+    _give(found, shown, out, as_json, overwrite=overwrite)
+
+
+def _checked(db: str, campaign: str | None, level: float, false_alarms: float) -> Any:
+    with open_campaign(db, campaign) as opened, busy("checking"):
+        return opened.check_quality(level=level, false_alarms=false_alarms)
+
+
+def _give(
+    found: "pd.DataFrame",
+    shown: "pd.DataFrame",
+    out: Path | None,
+    as_json: bool,
+    *,
+    overwrite: bool,
+    head: str = "",
+    said: tuple[str, ...] = (),
+) -> None:
+    """Write, print as JSON, or show a table."""
+    from hmc_crowd.io import write_frame
+
+    if out is not None:
+        written = write_frame(found, out, overwrite=overwrite)
+    if as_json:
+        emit_json(found)
+    elif out is not None:
+        say(f"{len(found):,} rows: {written}")
+    else:
+        if head:
+            say(head)
+        table(shown)
+        notes(said)

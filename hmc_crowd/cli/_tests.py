@@ -1,0 +1,155 @@
+"""Commands on qualification tests: tests add, take, list, sync."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hmc_crowd.cli._app import (
+    DEFAULT_DATABASE,
+    PEOPLE,
+    AsJson,
+    CampaignName,
+    Database,
+    Endpoint,
+    Workplace,
+    app,
+    connect,
+    open_campaign,
+)
+from hmc_crowd.cli._arguments import read_duration
+from hmc_crowd.cli._show import emit_json, say, table
+from hmc_crowd.cli._wording import HelpfulGroup
+from hmc_crowd.errors import InputError
+
+tests_app = typer.Typer(
+    cls=HelpfulGroup, help="Who may take part? Qualification tests: versions, attempts, and what a platform is told."
+)
+app.add_typer(tests_app, name="tests", rich_help_panel=PEOPLE)
+
+Name = Annotated[str, typer.Argument(metavar="TEST", help="The test's name.")]
+Version = Annotated[int | None, typer.Option("--version", metavar="N", help="Which version; the newest if none.")]
+Also = Annotated[
+    list[int] | None, typer.Option("--also", metavar="N", help="An earlier version that still counts; repeatable.")
+]
+
+
+@tests_app.command("add")
+def add(
+    name: Name,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="item, label[, training]: the right answers.")],
+    version: Annotated[int, typer.Option("--version", min=1, metavar="N", help="A version never changes.")] = 1,
+    pass_share: Annotated[float, typer.Option("--pass", metavar="SHARE", help="Right answers that pass.")] = 0.9,
+    attempts: Annotated[int, typer.Option("--attempts", min=1, metavar="N", help="How often one may try.")] = 1,
+    delay: Annotated[str, typer.Option("--delay", metavar="TIME", help="Between attempts: 30m, 8h, 2d.")] = "0s",
+    db: Database = DEFAULT_DATABASE,
+    campaign: CampaignName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Keep a version of a test; items with a true "training" are shown before, with feedback, and never count."""
+    from hmc_crowd.quality import QualificationTest
+
+    key, training = _key(file)
+    pause = 0.0 if delay in {"0", "0s"} else read_duration(delay, name="--delay")
+    test = QualificationTest(
+        name, version, key, training=training or None, pass_share=pass_share, attempts=attempts, delay_s=pause
+    )
+    with open_campaign(db, campaign) as opened:
+        opened.add_test(test)
+    if as_json:
+        emit_json(test)
+    else:
+        say(f"test {name!r}, version {version}: {test.pass_right} of {len(key)} right pass")
+
+
+@tests_app.command("take")
+def take(
+    name: Name,
+    worker: Annotated[str, typer.Argument(metavar="WORKER", help="The platform's id, or a pseudonym.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="item, label: what the worker answered.")],
+    platform: Annotated[
+        str | None, typer.Option("--platform", metavar="NAME", help="Whose id WORKER is; a pseudonym if none.")
+    ] = None,
+    version: Version = None,
+    db: Database = DEFAULT_DATABASE,
+    campaign: CampaignName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Mark an attempt at a test and keep it; too early or once too often is refused."""
+    answers, _ = _key(file)
+    with open_campaign(db, campaign) as opened:
+        made = opened.take_test(name, worker, answers, platform=platform, version=version)
+    if as_json:
+        emit_json(made)
+    else:
+        say(f"{made.worker}: {made.right} of {made.n} right at attempt {made.number}, {_word(made.passed)}")
+
+
+@tests_app.command("list")
+def list_(
+    name: Annotated[str | None, typer.Argument(metavar="[TEST]", help="Only this test's attempts.")] = None,
+    db: Database = DEFAULT_DATABASE,
+    campaign: CampaignName = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the tests with their versions, how many tried and passed, and every attempt with --json."""
+    import pandas as pd
+
+    with open_campaign(db, campaign) as opened:
+        known = [each for each in opened.tests() if name in {None, each.name}]
+        made = opened.test_attempts(name)
+    if as_json:
+        emit_json({"tests": known, "attempts": made})
+        return
+    rows = [(each.name, each.version, len(each.key), each.pass_right, *_counts(each, made)) for each in known]
+    table(pd.DataFrame(rows, columns=["test", "version", "items", "right_to_pass", "tried", "passed"]))
+
+
+@tests_app.command("sync")
+def sync(
+    name: Name,
+    platform: Annotated[str, typer.Option("--platform", metavar="NAME", help="mturk or prolific.")],
+    version: Version = None,
+    also: Also = None,
+    workplace: Workplace = None,
+    endpoint: Endpoint = None,
+    db: Database = DEFAULT_DATABASE,
+    campaign: CampaignName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell a platform who is qualified: a qualification type of MTurk, a participant group of Prolific."""
+    with open_campaign(db, campaign) as opened, connect(platform, workplace, endpoint) as place:
+        found = opened.sync_test(place, name, version=version, also=also or ())
+    if as_json:
+        emit_json(found)
+    else:
+        say(str(found))
+
+
+def _key(file: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the counted and the training answers of a file."""
+    from hmc_crowd.io import read_frame
+
+    frame = read_frame(file, kind=None).frame
+    for column in ("item", "label"):
+        if column not in frame:
+            raise InputError(f"{file} lacks the column {column}; give item and label")
+    if frame["item"].duplicated().any():
+        raise InputError(f"{file} names {frame.loc[frame['item'].duplicated(), 'item'].iloc[0]!r} twice; give it once")
+    trains = [_is_true(each) for each in frame["training"]] if "training" in frame else [False] * len(frame)
+    rows = list(zip(frame["item"].astype(str), frame["label"].astype(str), trains, strict=True))
+    return ({item: label for item, label, is_training in rows if not is_training},
+            {item: label for item, label, is_training in rows if is_training})  # fmt: skip
+
+
+def _is_true(value: Any) -> bool:
+    return str(value).strip().lower() in {"1", "1.0", "true", "yes"}
+
+
+def _counts(test: Any, attempts: list[Any]) -> tuple[int, int]:
+    mine = [each for each in attempts if (each.test, each.version) == (test.name, test.version)]
+    return len({each.worker for each in mine}), len({each.worker for each in mine if each.passed})
+
+
+def _word(passed: bool) -> str:
+    return "passed" if passed else "not passed"
