@@ -10,37 +10,24 @@ out less often than planned; it is never given where it does not hold.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
-from numbers import Real
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hmc_crowd._base.checks import float_vector, require_same_length
 from hmc_crowd.errors import InfeasibleError, InputError
-from hmc_crowd.routing._audit_size import audit_size
-from hmc_crowd.routing._certified_plan import CertifiedPlan
-from hmc_crowd.routing._certified_search import Candidate, Costed, Wish, cheapest, prices_to_try
+from hmc_crowd.routing._certified_search import Costed, Wish, cheapest, prices_to_try
+from hmc_crowd.routing._certified_summary import caution_of, first_look, planned
 from hmc_crowd.routing._checks import level_of, share
 from hmc_crowd.routing._pools import Limits
-from hmc_crowd.routing._route import route
-from hmc_crowd.routing._spending import AlphaSpending
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["plan_certified"]
+    from hmc_crowd.routing._certified_plan import CertifiedPlan
 
-_ASSUMPTIONS = (
-    "confidences are calibrated: the chance of coming out rests on them, the certificate does not",
-    "agreement is with our people, who answer every item that they are asked about",
-    "the audit is a simple random sample of what the machine keeps, and takes people's labels",
-    "times are expectations, and add up over items",
-)
-_TOP_UP = (0.8, 0.2)
-_STEPS = (("target", 0.001), ("assurance", 0.02), ("level", 0.01))
+__all__ = ["plan_certified"]
 
 
 def plan_certified(
@@ -133,15 +120,13 @@ def plan_certified(
     if groups is not None:
         require_same_length([("confidence", sure), ("groups", groups)])
     error = share("calibration_error", calibration_error)
-    careful = _caution(caution, wish.assurance)
+    careful = caution_of(caution, wish.assurance)
     money = _money(money_minor, len(sure))
     items = Costed(sure, times * redundancy, money, error, careful, _labelled(labelled, redundancy))
-    first = AlphaSpending(wish.level, weights=_TOP_UP).level_of(1) if top_up else wish.level
-    look = replace(wish, level=first)
-    found = cheapest(items, look, prices_to_try(items))
+    found = cheapest(items, first_look(wish, top_up), prices_to_try(items))
     if found is None:
-        raise _refusal(items, look, wish, groups, top_up)
-    return _planned(items, found, look, wish, groups, top_up)
+        raise _refusal(items, wish, groups, top_up)
+    return planned(items, found, wish, groups, top_up)
 
 
 def _money(money_minor: Any, n: int) -> NDArray[np.float64]:
@@ -152,14 +137,6 @@ def _money(money_minor: Any, n: int) -> NDArray[np.float64]:
     if len(money) not in (1, n):
         raise InputError(f"money_minor has {len(money)} rows for {n} items; give one number for all, or one per item")
     return np.broadcast_to(money, (n,))
-
-
-def _caution(caution: Any, assurance: float) -> float:
-    if caution is None:
-        return max(0.0, NormalDist().inv_cdf(assurance))
-    if isinstance(caution, bool) or not isinstance(caution, Real) or not 0.0 <= float(caution) < math.inf:
-        raise InputError(f"caution is {caution!r}; give how many standard deviations to add, 0 or more")
-    return float(caution)
 
 
 def _labelled(labelled: Any, redundancy: int) -> Any:
@@ -186,9 +163,9 @@ def _wish(target: Any, level: Any, assurance: Any, max_human_s: Any, max_money_m
     return Wish(wanted, level_of(level), often, max_human_s, max_money_minor)
 
 
-def _refusal(items: Costed, look: Wish, wish: Wish, groups: Any, top_up: bool) -> InfeasibleError:
+def _refusal(items: Costed, wish: Wish, groups: Any, top_up: bool) -> InfeasibleError:
     """Say that the promise cannot be kept, what it would take, and which promise could be."""
-    prices = prices_to_try(items)
+    prices, look = prices_to_try(items), first_look(wish, top_up)
     free = cheapest(items, replace(look, max_human_s=None, max_money_minor=None), prices)
     budgets = [name for name in ("max_human_s", "max_money_minor") if getattr(wish, name) is not None]
     asked = f"target_agreement {wish.target:g} at level {wish.level:g} with assurance {wish.assurance:g}"
@@ -205,93 +182,10 @@ def _refusal(items: Costed, look: Wish, wish: Wish, groups: Any, top_up: bool) -
     )  # fmt: skip
     if nearest is None or nearest[1] is None:
         return InfeasibleError(f"{asked} and {' and '.join(budgets)} clash{needs}; no promise can be kept within that")
-    reached = replace(wish, target=nearest[0])
-    plan = _planned(items, nearest[1], replace(look, target=nearest[0]), reached, groups, top_up)
+    plan = planned(items, nearest[1], replace(wish, target=nearest[0]), groups, top_up)
     return InfeasibleError(
         f"{asked} and {' and '.join(budgets)} clash{needs}; within the budget {nearest[0]:.4f} can be promised: raise "
         "the budget, or lower target_agreement",
         clashing=("target_agreement", *budgets),
         nearest=plan,
     )
-
-
-def _planned(items: Costed, found: Candidate, look: Wish, wish: Wish, groups: Any, top_up: bool) -> CertifiedPlan:
-    plan = route(items.confidence, items.seconds, max_human=found.human, trade_off=found.trade_off)
-    n, audited = len(items.confidence), found.audit.audited
-    more = 0
-    if top_up and audited:
-        second = AlphaSpending(wish.level, weights=_TOP_UP).level_of(2)
-        size = audit_size(
-            n, found.human, target=wish.target, expected_wrong=found.expected_wrong, level=second,
-            assurance=wish.assurance,
-        )  # fmt: skip
-        more = max(0, min(size.audited, n - found.human) - audited)
-    return CertifiedPlan(
-        plan=plan,
-        trade_off=found.trade_off,
-        human=plan.human_count,
-        audited=audited,
-        allowed_wrong=found.audit.allowed_wrong,
-        expected_wrong=found.expected_wrong,
-        chance=found.audit.chance,
-        target=wish.target,
-        level=wish.level,
-        assurance=wish.assurance,
-        look_level=look.level,
-        top_up=more,
-        human_s=found.human_s,
-        human_s_read_whole=_read_whole(items, plan.to_human, audited, groups),
-        money_minor=found.money,
-        binding=_binding(found, wish),
-        prices=_prices(items, found, look),
-        notes=_notes(found, n),
-        assumptions=_ASSUMPTIONS,
-    )
-
-
-def _read_whole(items: Costed, people: NDArray[np.bool_], audited: int, groups: Any) -> float:
-    """Return the expected seconds if a touched group is read whole; the audit touches each by chance."""
-    if groups is None:
-        return float("nan")
-    _, code = np.unique(np.asarray(groups), return_inverse=True)
-    seconds = np.bincount(code, weights=items.seconds)
-    touched = np.bincount(code, weights=people) > 0
-    kept = np.bincount(code, weights=~people)
-    share_drawn = audited / max(1.0, float(kept.sum()))
-    chance = np.where(touched, 1.0, 1.0 - (1.0 - share_drawn) ** kept)
-    return float((seconds * chance).sum())
-
-
-def _binding(found: Candidate, wish: Wish) -> tuple[str, ...]:
-    near = 0.99
-    return (
-        "target_agreement",
-        *(("max_human_s",) if wish.max_human_s is not None and found.human_s >= near * wish.max_human_s else ()),
-        *(
-            ("max_money_minor",)
-            if wish.max_money_minor is not None and found.money >= near * wish.max_money_minor
-            else ()
-        ),
-    )
-
-
-def _prices(items: Costed, found: Candidate, look: Wish) -> tuple[tuple[str, float], ...]:
-    """Return what a small step of each part of the promise would cost, in seconds, at the same price of time."""
-    free = replace(look, max_human_s=None, max_money_minor=None)
-    steps = []
-    for name, step in _STEPS:
-        value = min(getattr(free, name) + step, 0.9999)
-        dearer = cheapest(items, replace(free, **{name: value}), [found.trade_off])
-        extra = float("inf") if dearer is None else max(0.0, dearer.human_s - found.human_s)
-        steps.append((f"{name} +{step:g}", extra))
-    return tuple(steps)
-
-
-def _notes(found: Candidate, n: int) -> tuple[str, ...]:
-    if found.human == n:
-        return ("people judge every item: the machine is of no help for this promise",)
-    if found.audit.audited == n - found.human:
-        return ("every item that the machine keeps is audited: people see the whole batch",)
-    if found.audit.audited == 0:
-        return ("nothing needs an audit: the target holds even if all that the machine keeps is wrong",)
-    return ()
