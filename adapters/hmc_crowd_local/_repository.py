@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
@@ -312,9 +313,13 @@ def _upsert_answers(connection: sa.Connection, desk: Desk) -> None:
         for submission_id, item, aspect in desk.changes.answers
         for answer in (desk.answers[submission_id][item, aspect],)
     ]
-    if not rows:
-        return
+    if rows:
+        connection.execute(_answer_upsert(connection.dialect.name), rows)
+
+
+@cache
+def _answer_upsert(dialect: str) -> Any:
     # Both dialects have the same clause, in two classes.
-    insert: Any = (sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert)(ANSWER)
+    insert: Any = (sqlite.insert if dialect == "sqlite" else postgresql.insert)(ANSWER)
     moving = {name: insert.excluded[name] for name in ("label", "shown_at", "answered_at", "swapped", "mode")}
-    connection.execute(insert.on_conflict_do_update(index_elements=list(ANSWER.primary_key), set_=moving), rows)
+    return insert.on_conflict_do_update(index_elements=list(ANSWER.primary_key), set_=moving)

@@ -9,7 +9,7 @@ import logging
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote, urlencode
 
 from hmc_crowd._base.limits import BodyError, RateLimit, read_body
 from hmc_crowd.board._proxy import ForgedHeaderError
@@ -229,7 +229,11 @@ class Desk:
     def _to_sign_in(self, request: Request) -> Response:
         from starlette.responses import RedirectResponse
 
-        return RedirectResponse(f"{_root(request)}/sign-in", 303, headers=HEADERS)
+        # Who follows a link to a page comes to that page when he has signed in; a form is not sent again.
+        path = quote(request.url.path.removeprefix(_root(request)).lstrip("/"), safe="/~")
+        asked = "" if request.method == "POST" else _below({"to": f"{path}?{request.url.query}".rstrip("?")})
+        to = f"?{urlencode({'to': asked})}" if asked else ""
+        return RedirectResponse(f"{_root(request)}/sign-in{to}", 303, headers=HEADERS)
 
     async def _form(self, request: Request) -> dict[str, str]:
         body = await read_body(request, most=_MOST_FORM_BYTES, within_s=self.settings.body_s)

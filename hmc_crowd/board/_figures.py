@@ -13,6 +13,7 @@ from hmc_crowd.board._gate import Figures
 from hmc_crowd.campaign._load import PoolLoad, pool_loads
 from hmc_crowd.campaign._status import Status, status
 from hmc_crowd.campaign._wages import PayCheck, fair_pay
+from hmc_crowd.campaign._work import items_answered
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -99,15 +100,16 @@ def read_live(context: Context) -> Live:
         known = tx.frames.read(cid, "gold", columns=["item", "aspect", "label"])
         door, first = tx.door.totals(cid), tx.door.queue(cid, limit=10_000)
         pools, missing, uptime = pool_loads(context, tx), tx.work.missing_counts(cid), tx.uptime.share()
+        redundancy = int(context.settings_in(tx).get("redundancy", 1))
+        done, planned = (0, 0) if plan is None else items_answered(context, tx, plan.id, redundancy)
     gold = _gold_answers(answers, known)
     pay = fair_pay(context)
     made = {} if plan is None else dict(plan.header["made_from"])
-    planned = told.people + told.audited
     return Live(
         status=told,
         made_from=made,
         planned_s=None if plan is None else float(plan.header["figures"]["human_s"]),
-        item_share=1.0 - min(told.work_left, planned) / planned if planned else None,
+        item_share=done / planned if planned else None,
         figures=Figures(
             gold_accuracy=float(gold["right"].tail(_LAST_OF_ALL).mean()) if len(gold) else None,
             gold_n=min(len(gold), _LAST_OF_ALL),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from threading import Event, Lock, Thread
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from hmc_crowd.errors import HmcCrowdError
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["AlertLog", "Pulse"]
 
 _LOG = logging.getLogger("hmc_crowd.board")
+# The figures of rules take more than a page should wait for; a lasting alert loses nothing in half a minute.
+_LOOK_S = 30.0
 
 
 class Pulse:
@@ -64,7 +67,17 @@ class AlertLog:
     def __init__(self) -> None:
         self._since: dict[str, dict[tuple[str, str], datetime]] = {}
         self._last: dict[str, datetime] = {}
+        self._looked: dict[str, float] = {}
         self._lock = Lock()
+
+    def is_due(self, campaign: str) -> bool:
+        """Say whether a campaign's rules are to be looked at again, and note that they are."""
+        with self._lock:
+            now = monotonic()
+            due = now - self._looked.get(campaign, float("-inf")) >= _LOOK_S
+            if due:
+                self._looked[campaign] = now
+            return due
 
     def note(self, campaign: str, alerts: Sequence[Alert], at: datetime) -> datetime | None:
         """Take what a look found; return when the newest alert came up, None where there never was one."""

@@ -10,6 +10,8 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from hmc_crowd._base.money import Money
+
 __all__ = ["HEADERS", "STATIC", "draw", "name_of", "slug", "static_file"]
 
 STATIC = {"board.css": "text/css", "board.js": "text/javascript", "report.css": "text/css"}
@@ -63,6 +65,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["part"] = lambda value: quote(str(value), safe="")
+    environment.filters["money"] = lambda minor, currency: str(Money(int(minor), currency))
     environment.filters["slug"] = lambda name: quote(slug(str(name)), safe="")
     # Only the charts' own SVG passes unescaped: `hmc_crowd.report` escapes each text that it draws.
     environment.filters["drawing"] = Markup

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from hmc_crowd._base.money import Money
+from hmc_crowd.board._campaign_gate import alerts_of
 from hmc_crowd.board._figures import gold_over_time, read_live
+from hmc_crowd.board._people_table import notice_table, people_table
 from hmc_crowd.board._running import missing_note, pool_table, running_tiles
 from hmc_crowd.campaign._explain import explain
 from hmc_crowd.campaign._report import report_data
@@ -30,7 +32,7 @@ _SHOWN_SUBMISSIONS = 200
 def live_view(context: Context, gate: Gate, log: AlertLog) -> dict[str, Any]:
     """Return what changes while people work: tiles, alerts, queues, the load of pools."""
     live = read_live(context)
-    alerts = gate.judge(live.figures)
+    alerts = alerts_of(context, gate, live.figures, log)
     last = log.note(context.name, alerts, live.at)
     tiles = [*_tiles(live), *running_tiles(live, alerts=len(alerts), last=last)]
     pools = None if not live.pools else pool_table(live)
@@ -48,7 +50,7 @@ def overview(context: Context, gate: Gate, log: AlertLog) -> dict[str, Any]:
     """Return the campaign's page: what changes, and what the newest plan promised."""
     shown = live_view(context, gate, log)
     live: Live = shown["live"]
-    drifting = {alert.about for alert in shown["alerts"] if alert.what == "worker_accuracy"}
+    watched = {alert.about for alert in shown["alerts"] if alert.about}
     charts: list[Chart] = []
     table = None
     try:
@@ -61,11 +63,12 @@ def overview(context: Context, gate: Gate, log: AlertLog) -> dict[str, Any]:
     if len(live.gold) > 1:
         charts.append(_gold_chart(live.gold))
     if data is not None and data.workers is not None:
-        marks = data.workers["worker"].map(lambda name: "look at it" if str(name) in drifting else "steady")
-        table = Table(key="workers", title="Workers", frame=data.workers.assign(lately=marks))
+        table = people_table(context, data.workers, watched)
     newest = _submission_table(live.submissions.tail(_SHOWN_SUBMISSIONS).iloc[::-1])
     note = "" if data is None else data.curve_note
-    return {**shown, "charts": charts, "curve_note": note, "workers": table, "submissions": newest}
+    return {**shown, "charts": charts, "curve_note": note, "workers": table, "submissions": newest} | {
+        "notices": notice_table(context)
+    }
 
 
 def item_view(context: Context, item: str, aspect: str | None) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from hmc_crowd.board._campaign_gate import to_tell
 from hmc_crowd.board._figures import read_live
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def look(house: BoardHouse) -> int:
 def _look_at(house: BoardHouse, name: str) -> int:
     context = house.context(name)
     live = read_live(context)
-    alerts = [(alert.what, alert.state, alert.text) for alert in house.settings.gate.judge(live.figures)]
+    alerts = [(alert.what, alert.state, alert.text) for alert in to_tell(context, house.settings.gate, live.figures)]
     told = live.status
     state = {"round": told.round, "next_step": told.next_step, "satisfied": told.satisfied}
     # The figures in an alert's text change all the time; it is new when its rule was not broken before.

@@ -22,7 +22,17 @@ if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import AspectRecord, Transaction
 
-__all__ = ["Adjudicated", "Case", "adjudicated", "cases", "confusion", "current_judgements", "decide", "judge", "open_case"]
+__all__ = [
+    "Adjudicated",
+    "Case",
+    "adjudicated",
+    "cases",
+    "confusion",
+    "current_judgements",
+    "decide",
+    "judge",
+    "open_case",
+]
 
 _COLUMNS = ["item", "aspect", "label", "source", "confidence", "n_answers", "tied", "evidence", "posterior"]
 

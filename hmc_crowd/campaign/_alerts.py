@@ -49,6 +49,7 @@ class Lasting:
     since: datetime
     severity: str
     hint: str
+    figure: str
 
     def __str__(self) -> str:
         who = f" of {self.subject}" if self.subject else ""
@@ -133,7 +134,7 @@ def _rules(settings: Mapping[str, Any]) -> tuple[AlertRule, ...]:
 def _lasting(in_force: Iterable[AlertRule], since: Mapping[tuple[str, str], datetime | None]) -> tuple[Lasting, ...]:
     by_name = {rule.name: rule for rule in in_force}
     found = [
-        Lasting(rule, subject, begun, by_name[rule].severity, by_name[rule].hint)
+        Lasting(rule, subject, begun, by_name[rule].severity, by_name[rule].hint, by_name[rule].figure)
         for (rule, subject), begun in since.items()
         if begun is not None and rule in by_name
     ]

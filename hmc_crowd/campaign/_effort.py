@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from hmc_crowd._base.checks import float_vector
+from hmc_crowd.campaign._approval import ranking
 from hmc_crowd.effort import (
     WORKER_FEATURES,
     EffortModel,
@@ -92,6 +93,8 @@ def estimate(context: Context, model: EffortModel | None = None) -> EffortEstima
             items = learnt_per(items, str(record.scores.get("per", PER[0])))
         table = group_table(context, tx, items)
         pool = tx.workers.scores(context.campaign_id)
+        rank = ranking(context, tx, pool["worker"].tolist(), context.clock.now())["place"]
+        pool = pool.assign(approval=rank.to_numpy(dtype=np.float64))
     if model is None and record is not None:
         model = EffortModel.from_bytes(record.blob)
     if model is None:
@@ -198,8 +201,9 @@ def _from_model(
     workers = None
     if known & set(WORKER_FEATURES):
         # The worker is not known when planning: the expectation over the pool stands for whoever will come.
-        scores = pool["score"].to_numpy(dtype=np.float64)[:_POOL] if len(pool) else np.array([np.nan])
-        workers = pd.DataFrame({"worker_test_score": scores, "approval_ranking": np.nan})
+        some = pool[["score", "approval"]].head(_POOL) if len(pool) else pd.DataFrame({"score": [np.nan]})
+        workers = some.reindex(columns=["score", "approval"]).astype(np.float64)
+        workers.columns = pd.Index(["worker_test_score", "approval_ranking"])
         workers = workers[[name for name in workers if name in known]]
     lacking = sorted(known - {str(name) for name in X} - set(WORKER_FEATURES))
     if lacking:

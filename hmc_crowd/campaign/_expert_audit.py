@@ -234,11 +234,11 @@ def _standing(
     if since is not None:
         # Judgements are few: those of drawn items are undone by the draw, the others by what the expert was shown.
         said = current_judgements(context, tx, aspect).sort_values("blind_at", kind="stable").drop_duplicates("item")
-        said = said[said["blind_at"] >= since.drawn_at].set_index("item")
-        before = said["crowd_label"].fillna(said["machine_label"])
-        drawn = tx.expert_audits.items(context.campaign_id, aspect, since.number).set_index("item")["label"]
-        was = labels["item"].map(drawn).where(labels["item"].isin(said.index)).fillna(labels["item"].map(before))
-        labels["label"] = was.fillna(labels["label"])
+        said = said[said["blind_at"] >= since.drawn_at]
+        was = dict(zip(said["item"], said["crowd_label"].fillna(said["machine_label"]), strict=True))
+        drawn = tx.expert_audits.items(context.campaign_id, aspect, since.number)
+        was |= {item: label for item, label in zip(drawn["item"], drawn["label"], strict=True) if item in was}
+        labels["label"] = [was.get(item, label) for item, label in zip(labels["item"], labels["label"], strict=True)]
     stratum = labels["source"].map({"machine": "machine", "expert": "experts"}).fillna("people")
     return labels.assign(stratum=stratum)[["item", "label", "stratum"]]
 

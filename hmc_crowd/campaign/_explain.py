@@ -136,16 +136,17 @@ def _explanation(
         label_confidence=label.get("confidence"),
         evidence=label.get("evidence"),
         tied=bool(label.get("tied", False)),
-        why_final=_why_final(label, answers, is_gold=is_gold),
+        why_final=_why_final(label, answers, is_gold=is_gold, is_asked=row.get("destination") in {"people", "audit"}),
         plan_hash=plan.content_hash if plan is not None else None,
     )
 
 
-def _why_final(label: dict[str, Any], answers: pd.DataFrame, *, is_gold: bool) -> str:
+def _why_final(label: dict[str, Any], answers: pd.DataFrame, *, is_gold: bool, is_asked: bool) -> str:
     if not label:
         return "there is no label yet"
     if label["source"] == "machine":
-        return "the machine keeps it" if answers.empty else "people's answers are not aggregated yet"
+        waits = "the machine's, until people have answered" if is_asked else "the machine keeps it"
+        return waits if answers.empty else "people's answers are not aggregated yet"
     if label["source"] == "expert":
         return "it is gold" if is_gold else f"an expert decided ({str(label['evidence']).replace('_', ', ')})"
     if label["confidence"] != label["confidence"]:

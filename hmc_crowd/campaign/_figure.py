@@ -87,8 +87,8 @@ def estimate(context: Context, of: str, *, by: Any, aspect: str | None, target: 
     with context.store.read() as tx:
         rows = _rows(context, tx, plan.id, record)
         category = None if by is None else _category(context, tx, by, rows["item"])
-    y = rows["label"].map(value, na_action="ignore").to_numpy(dtype=np.float64)
-    f = rows["machine"].map(value).to_numpy(dtype=np.float64)
+    y: NDArray[Any] = rows["label"].map(value, na_action="ignore").to_numpy(dtype=np.float64)
+    f: NDArray[Any] = rows["machine"].map(value).to_numpy(dtype=np.float64)
     is_people = (rows["destination"] == "people").to_numpy()
     more: dict[str, Any] = {"strata": np.where(is_people, "people", "rest"), "target": target, "level": level}
     if target == "population" and rows["group"].duplicated().any():
@@ -127,7 +127,7 @@ def _category(context: Context, tx: Transaction, by: Any, items: pd.Series[str])
         if column is not None:
             return _all_known(by, pd.Series(column.to_numpy(), index=stored["item"]), items)
         if not by.endswith((".csv", ".parquet", ".jsonl", ".json")):
-            known = ", ".join([*(name for name in stored if name not in _NOT_BY), *features])
+            known = ", ".join(map(str, [*(name for name in stored if name not in _NOT_BY), *features]))
             raise InputError(f"by is {by!r}; give a column of the items ({known}) or a table item, category")
     frame = by if isinstance(by, pd.DataFrame) else read_frame(by, kind=None).frame
     if not {"item", "category"} <= set(frame):
@@ -190,7 +190,7 @@ def _table(found: dict[str, Metric]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _notes(found: Metric, is_people: NDArray[np.bool_], y: NDArray[np.float64]) -> tuple[str, ...]:
+def _notes(found: Metric, is_people: NDArray[np.bool_], y: NDArray[Any]) -> tuple[str, ...]:
     notes = list(found.warnings)
     pending = int((is_people & np.isnan(y)).sum())
     if pending:
@@ -198,7 +198,5 @@ def _notes(found: Metric, is_people: NDArray[np.bool_], y: NDArray[np.float64]) 
     if found.value is not None and found.low is not None and found.high is not None:
         final = float(found.details["final_mean"])
         if not found.low <= final <= found.high:
-            notes.append(
-                f"the final labels alone would say {final:.4f}, outside the interval: the machine errs one way"
-            )
+            notes.append(f"the final labels alone would say {final:.4f}, outside it: the machine errs to one side")
     return tuple(notes)

@@ -47,8 +47,8 @@ def choice(context: Context, aspect: str | None) -> AspectRecord:
     return record
 
 
-def gate_data(context: Context, tx: Transaction, aspect: str, items: Any) -> GateData:
-    """Bring together what is stored, and what a table says of the items.
+def gate_data(context: Context, tx: Transaction, aspect: str, items: Any, *, learnt: bool) -> GateData:
+    """Bring together what is stored, and what a table says of the items; ``learnt`` models complexity if possible.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def gate_data(context: Context, tx: Transaction, aspect: str, items: Any) -> Gat
     known = known_of(context, tx, names, items)
     notes: list[str] = []
     if "complexity" not in known:
-        known, said = _with_complexity(known, counted)
+        known, said = _with_complexity(known, counted, learnt=learnt)
         notes += said
     table = quality_table(context, tx)
     gold = tx.frames.read(context.campaign_id, "gold", aspect=aspect)[["item", "label"]]
@@ -106,15 +106,21 @@ def known_of(context: Context, tx: Transaction, names: list[str], told: Any) -> 
     return found.drop(columns=[name for name in columns if name in found]).merge(more, on="item", how="left")
 
 
-def _with_complexity(known: pd.DataFrame, answers: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Add the chance that two people disagree, learnt from the texts and answers at hand, if they teach it."""
-    features = complexity_features(known["text"].fillna("").tolist())
+def _with_complexity(known: pd.DataFrame, answers: pd.DataFrame, *, learnt: bool) -> tuple[pd.DataFrame, list[str]]:
+    """Add the chance that two people disagree: learnt from texts and answers, or else the share of pairs that do.
+
+    A gate from a file has learnt from that share (`hmc-crowd gate train`), so it gets the same.
+    """
     table = disagreement(answers[["task", "worker", "label"]]).set_index("item").reindex(known["item"])
-    table = table.fillna({"n_answers": 0, "pairs": 0, "differ": 0}).reset_index()
-    try:
-        model = ComplexityModel().fit(features, table, groups=known["group"].to_numpy())
-    except ModelError:
-        return known, []
-    if model.report_.explained <= 0:
-        return known, []
-    return known.assign(complexity=np.asarray(model.predict(features))), [str(model.report_)]
+    if learnt:
+        features = complexity_features(known["text"].fillna("").tolist())
+        pairs = table.fillna({"n_answers": 0, "pairs": 0, "differ": 0}).reset_index()
+        try:
+            model = ComplexityModel().fit(features, pairs, groups=known["group"].to_numpy())
+        except ModelError:
+            model = None
+        if model is not None and model.report_.explained > 0:
+            return known.assign(complexity=np.asarray(model.predict(features))), [str(model.report_)]
+    # One answer says nothing of disagreement; what is not known is taken for complex.
+    share = table["share"].fillna(1.0).to_numpy()
+    return known.assign(complexity=share), ["complexity is the share of pairs of answers that differ"]

@@ -64,7 +64,7 @@ def decide_items(
     """Decide about every item that people answered and no expert has decided."""
     record = choice(context, aspect)
     with context.store.begin() as tx:
-        data = gate_data(context, tx, record.name, items)
+        data = gate_data(context, tx, record.name, items, learnt=isinstance(gate, str))
         chosen, notes = _gate(data, gate, dict(settings))
         done = adjudicated(context, tx, record.name)["item"]
         open_ = data.items[~data.items["item"].isin(done)].reset_index(drop=True)

@@ -11,9 +11,11 @@ from hmc_crowd import __version__
 from hmc_crowd._base.money import Money
 from hmc_crowd.campaign._arms import arms_of
 from hmc_crowd.campaign._explain import WHY
+from hmc_crowd.campaign._frontier import frontier_of
 from hmc_crowd.campaign._guideline import Versions
 from hmc_crowd.campaign._labels import final_labels
 from hmc_crowd.campaign._report_doubt import gold_confidence, worker_quality
+from hmc_crowd.campaign._report_words import accuracy_words, certificate_words, figures_of
 from hmc_crowd.errors import FrameError
 from hmc_crowd.io import read_frame
 from hmc_crowd.quality import agreement_rates, gold_report
@@ -43,6 +45,7 @@ def report_data(context: Context, truth: pd.DataFrame | None) -> ReportData:
     """Collect the numbers of the newest round."""
     cid = context.campaign_id
     plan = context.latest_plan()
+    figures, no_figures = figures_of(context)
     with context.store.read() as tx:
         aspect = context.aspects()[0].name
         answers = tx.work.answers(cid)
@@ -63,7 +66,9 @@ def report_data(context: Context, truth: pd.DataFrame | None) -> ReportData:
             curve_note=_curve_note(units),
             plan=_plan_numbers(plan, units),
             plan_time=_plan_time(plan),
-            certificate=_certificate(certificate),
+            certificate=_certificate(certificate, accuracy_words(context, tx)),
+            figures=figures,
+            frontier=frontier_of(units),
             workers=_workers(tx, cid, answers),
             gold=_gold(answers, gold),
             item_seconds=answers["seconds"].dropna().to_numpy() if len(answers) else None,
@@ -77,7 +82,10 @@ def report_data(context: Context, truth: pd.DataFrame | None) -> ReportData:
             effort_split=_effort_split(model.scores) if model else None,
             rounds=_rounds(context, tx, plan.round),
             notes=(*plan.header["notes"], *_how_asked(context, tx, answers)),
-            missing={"wrong_kept": "the truth of machine-kept items is not known; give --truth FILE where it is"},
+            missing={
+                "wrong_kept": "the truth of machine-kept items is not known; give --truth FILE where it is",
+                "figures": no_figures,
+            },
         )
 
 
@@ -220,16 +228,11 @@ def _plan_time(plan: PlanRecord) -> pd.DataFrame:
     )
 
 
-def _certificate(certificate: dict[str, Any] | None) -> dict[str, Any] | None:
+def _certificate(certificate: dict[str, Any] | None, accuracy: str) -> dict[str, Any] | None:
     if certificate is None:
         return None
-    statement = (
-        f"With {certificate['level']:.0%} confidence at least {certificate['agreement_at_least']:.2%} of the "
-        f"{certificate['items']:,} labels agree with our people: {certificate['human']:,} items were judged by people, "
-        f"{certificate['audited']:,} of the others were drawn at random and judged too, and "
-        f"{certificate['wrong']:,} of those had a wrong machine label."
-    )
-    return {"statement": statement, **certificate}
+    statement = "\n\n".join(part for part in (certificate_words(certificate), accuracy) if part)
+    return {"statement": statement, **{name: value for name, value in certificate.items() if value is not None}}
 
 
 def _workers(tx: Transaction, campaign: int, answers: pd.DataFrame) -> pd.DataFrame | None:

@@ -46,7 +46,7 @@ def require_fresh_audit(context: Context, tx: Transaction, aspect: str, audited:
     learnt = used[used["role"] != "certify"].drop_duplicates("item")
     known = audited[audited.isin(learnt["item"])].tolist()
     if known:
-        purpose = learnt.set_index("item").loc[known[0], "purpose"]
+        purpose = str(learnt.loc[learnt["item"] == known[0], "purpose"].iloc[0])
         raise StateError(
             f"labels of {_shown(known)} were used for {purpose}, so they cannot certify; add_gold() them, which takes "
             "them out of the batch: their labels are known"

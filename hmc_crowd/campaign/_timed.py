@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from hmc_crowd.campaign._approval import places, reviews
 from hmc_crowd.campaign._effort import group_table, learnt_per, readable_items
 from hmc_crowd.campaign._judge import inclusion_probability
 from hmc_crowd.effort import WORKER_FEATURES, clean_work_times, reading_allowance, worker_features
@@ -129,9 +130,15 @@ def _with_features(context: Context, tx: Transaction, rows: pd.DataFrame, items:
     # In the order of time: ids and pseudonyms are random, and a forest depends on the order of its rows.
     rows = rows.sort_values(["submitted", "group"], kind="stable", ignore_index=True)
     first = rows.groupby("worker")["submitted"].transform("min") == rows["submitted"]
+    who, when = rows["worker"].tolist(), rows["submitted"].tolist()
     known = worker_features(
-        rows["worker"].tolist(), as_of=rows["submitted"].tolist(), gold_checks=_gold_checks(tx, context.campaign_id)
+        who,
+        as_of=when,
+        gold_checks=_gold_checks(tx, context.campaign_id),
+        reviews=reviews(tx, context.campaign_id),
     )
+    ours = known["approval_ranking"].to_numpy(dtype=np.float64)
+    known = known.assign(approval_ranking=places(context, tx, who, when, ours))
     features = group_table(context, tx, items).drop(columns=["judged_items", "first_submission"], errors="ignore")
     rows = rows.merge(features, left_on="group", right_index=True).sort_index()
     rows["first_submission"] = first.astype(float)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,10 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hmc_crowd.campaign._context import Context
+    from hmc_crowd.campaign._packing import BundleItem
     from hmc_crowd.campaign.bundles import Bundle
     from hmc_crowd.store import HitRecord, Transaction
 
-__all__ = ["all_asked", "gold_work", "open_places", "work_left"]
+__all__ = ["all_asked", "gold_work", "items_answered", "open_places", "work_left"]
 
 TAKEN = ("submitted", "approved", "rejected")
 
@@ -34,10 +36,7 @@ def work_left(context: Context, tx: Transaction, plan_id: int, redundancy: int) 
     units = _questions(context, tx, tx.plans.read(plan_id, people_only=True, columns=["item"]))
     versions = Versions(context, tx)
     pairs = pd.MultiIndex.from_frame(units[["item", "aspect"]])
-    answers = tx.work.answers(context.campaign_id, include_excluded=False, include_gold=False)
-    answers = answers[answers["retest"] == 0]  # a worker's second answer to an item is no second opinion
-    answers = answers[~versions.stale(answers)]
-    given = answers.groupby(["task", "aspect"], observed=True).size()
+    given = _given(context, tx, versions)
     # Places of earlier HITs that somebody may still take are as good as asked.
     coming = _still_coming(context, tx, versions)
     have = given.reindex(pairs, fill_value=0).to_numpy() + coming.reindex(pairs, fill_value=0).to_numpy()
@@ -46,6 +45,23 @@ def work_left(context: Context, tx: Transaction, plan_id: int, redundancy: int) 
     units["needed"] = np.where(tied & (have == redundancy), 1, np.maximum(0, redundancy - have))
     units = units[units["needed"] > 0]
     return _with_cost(context, tx, units[["item", "aspect", "needed"]])
+
+
+def items_answered(context: Context, tx: Transaction, plan_id: int, redundancy: int) -> tuple[int, int]:
+    """Return how many of the plan's items for people have all their answers, and how many such items there are."""
+    units = _questions(context, tx, tx.plans.read(plan_id, people_only=True, columns=["item"]))
+    pairs = pd.MultiIndex.from_frame(units[["item", "aspect"]])
+    have = _given(context, tx, Versions(context, tx)).reindex(pairs, fill_value=0).to_numpy()
+    lacking, every = units.loc[have < redundancy, "item"].nunique(), units["item"].nunique()
+    return every - lacking, every
+
+
+def _given(context: Context, tx: Transaction, versions: Versions) -> pd.Series[int]:
+    """Return how many answers count for each item and aspect."""
+    answers = tx.work.answers(context.campaign_id, include_excluded=False, include_gold=False)
+    answers = answers[answers["retest"] == 0]  # a worker's second answer to an item is no second opinion
+    answers = answers[~versions.stale(answers)]
+    return answers.groupby(["task", "aspect"], observed=True).size()
 
 
 def open_places(context: Context, tx: Transaction) -> list[tuple[HitRecord, int]]:
@@ -118,13 +134,17 @@ def gold_work(context: Context, tx: Transaction) -> pd.DataFrame:
 
 
 def all_asked(bundle: Bundle, aspects: Sequence[str]) -> Bundle:
-    """Return a bundle in which gold is asked what the other items are asked: nothing tells it from them."""
+    """Return a bundle in which gold is asked what the other items are asked, in the campaign's order: nothing tells it.
+
+    The order of an item's questions would give gold away where the two differed, and is what the owner meant.
+    """
     asked = {each.aspect for each in bundle.items if not each.is_gold}
-    items = []
-    for each in bundle.items:
-        if not each.is_gold:
-            items.append(each)
+    items: list[BundleItem] = []
+    for is_gold, run in groupby(bundle.items, key=lambda each: (each.is_gold, each.item)):
+        if not is_gold[0]:
+            items += sorted(run, key=lambda each: aspects.index(each.aspect))
             continue
+        each = next(run)
         wanted = [name for name in aspects if name in asked | {each.aspect}]
         items += [replace(each, aspect=name, effort_s=each.effort_s / len(wanted)) for name in wanted]
     return replace(bundle, items=tuple(items))

@@ -183,6 +183,7 @@ def connect_pages(place: Any, pages: str | None, workplace: str | None) -> "Iter
 # The commands register themselves on the application; the order here is the order of the help.
 from hmc_crowd.cli import _showcase, _data, _confidence, _effort, _effort_text, _planning  # noqa: E402, F401, I001
 from hmc_crowd.cli import _rehearse, _reckon, _people, _guideline  # noqa: E402, F401
-from hmc_crowd.cli import _outside, _steer, _watch, _listing, _aggregate, _result, _export, _look, _privacy  # noqa: E402, F401
-from hmc_crowd.cli import _metrics, _judges, _judges_loop, _gate, _gate_campaign, _alerts, _serve, _pools  # noqa: E402, F401
+from hmc_crowd.cli import _outside, _steer, _watch, _listing, _aggregate, _result, _estimate, _export  # noqa: E402, F401
+from hmc_crowd.cli import _look, _privacy, _metrics, _judges, _judges_compare, _judges_loop  # noqa: E402, F401
+from hmc_crowd.cli import _gate, _gate_campaign, _alerts, _serve, _pools  # noqa: E402, F401
 from hmc_crowd.cli import _quality, _tests, _invites, _backup  # noqa: E402, F401

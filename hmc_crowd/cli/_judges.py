@@ -1,4 +1,4 @@
-"""Commands about machines that judge pairs: judges run, compare, sample, card, pin, check."""
+"""Commands about machines that judge pairs: judges run, sample, card, pin, check."""
 
 import json
 from pathlib import Path
@@ -11,21 +11,16 @@ from hmc_crowd.cli._arguments import names
 from hmc_crowd.cli._judges_work import (
     KINDS,
     ModelWords,
-    answers_of,
     judge_of,
-    judgements_of,
     pairs_of,
     predictions_of,
-    study_page,
 )
-from hmc_crowd.cli._metrics_file import column, read_table
+from hmc_crowd.cli._metrics_file import read_table
 from hmc_crowd.cli._show import emit_json, progress_bar, say, table
 from hmc_crowd.cli._wording import HelpfulGroup
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from hmc_crowd.judges import Judge
 
 judges_app = typer.Typer(
@@ -100,6 +95,10 @@ def run(
     price_out: PriceOut = 0.0,
     per_minute: PerMinute = None,
     seed: Seed = 0,
+    reference: Annotated[
+        str | None,
+        typer.Option("--reference-column", metavar="COLUMN", help="Whose reference; `reference` by default."),
+    ] = None,
     predictions: Annotated[
         Path | None,
         typer.Option(
@@ -126,7 +125,7 @@ def run(
         endpoint, model, template, with_reference, swap, samples, cache, tuple(names(allow)), price_in, price_out,
         per_minute=per_minute, seed=seed,
     )  # fmt: skip
-    pairs = pairs_of(file)
+    pairs = pairs_of(file, reference=reference)
     with progress_bar() as advance:
         asked = judge_of(judge, said, lambda done, total: advance("judging", done, total))
         judged = asked.judge(pairs)
@@ -154,60 +153,6 @@ def run(
         table(judged[["item", "label", "confidence"]])
     else:
         say(f"written to {' and '.join(str(path) for path in (out, predictions) if path is not None)}")
-
-
-@judges_app.command("compare")
-def compare(
-    file: Pairs,
-    answers: Annotated[Path, typer.Option("--answers", metavar="FILE", help="People's: task, worker, label.")],
-    judged: Annotated[
-        list[str] | None, typer.Option("--judged", metavar="NAME=FILE", help="What `judges run` wrote; repeatable.")
-    ] = None,
-    judges: Annotated[
-        str, typer.Option("--judges", metavar="A,B", help="Judges without a model, run now.")
-    ] = "random,shorter,longer,rouge",
-    candidates: Annotated[
-        str, typer.Option("--candidates", metavar="A,B", help="What the composite chooses from; default: all.")
-    ] = "",
-    model: Annotated[str | None, typer.Option("--model-column", metavar="COLUMN", help="Who wrote response a.")] = None,
-    epsilon: Annotated[
-        float, typer.Option("--epsilon", metavar="SHARE", help="What a person must be better by, to be worth it.")
-    ] = 0.1,
-    unparsed: Annotated[str, typer.Option("--unparsed", metavar="RULE", help="drop or wrong.")] = "drop",
-    html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write a page.", rich_help_panel=OUTPUT)
-    ] = None,
-    overwrite: Overwrite = False,
-    as_json: AsJson = False,
-) -> None:
-    """Compare judges with people: agreement by kind of task, bias, cost, and may they stand in for a person?"""
-    from hmc_crowd.judges import compare_judges
-
-    pairs, said = pairs_of(file), answers_of(answers)
-    models = None if model is None else column(pairs, model, file).astype(str).tolist()
-    found = {word: judge_of(word, ModelWords()).judge(pairs) for word in names(judges)}
-    found |= {name: judgements_of(path) for name, path in map(_named, judged or [])}
-    study = compare_judges(
-        pairs, said, found, candidates=names(candidates) or None, models=models, epsilon=epsilon, unparsed=unparsed
-    )
-    sizes = None if models is None else _sizes(pairs, found, models)
-    if html is not None:
-        study_page(study, sizes, html, overwrite=overwrite)
-    if as_json:
-        emit_json(study.to_dict() | {"p_values": sizes})
-        return
-    say(f"{study.n_pairs:,} pairs, {study.n_answers:,} answers of people")
-    table(study.table().round(1), title="\nLeave-one-out agreement with people, percent")
-    manners = study.manners()
-    table(manners.drop(columns=["length_bias_decided"]).round(3), title="\nBias, ties, time and cost of 1,000 pairs")
-    if study.composite is not None:
-        say(f"\n{study.composite}")
-    for name, each in study.judges.items():
-        say(f"{name}: {each.stand_in}", indent="  ")
-    if sizes is not None:
-        table(sizes, title="\np-values of paired t-tests between models, by pairs per model")
-    if html is not None:
-        say(f"page written to {html}")
 
 
 @judges_app.command("sample")
@@ -342,25 +287,3 @@ def _plain(
 ) -> "Judge":
     """Return a judge without a cache: an old answer says nothing about today's model."""
     return judge_of(judge, ModelWords(endpoint, model, template, with_reference, swap, samples))
-
-
-def _named(text: str) -> tuple[str, Path]:
-    name, found, path = text.partition("=")
-    if not found or not name or not path:
-        raise InputError(f"--judged is {text!r}; write NAME=FILE")
-    return name, Path(path)
-
-
-def _sizes(pairs: "pd.DataFrame", found: "dict[str, pd.DataFrame]", models: list[str]) -> "pd.DataFrame | None":
-    """Return p-values by size of the first judge's scores of the models, where instructions are shared."""
-    import pandas as pd
-
-    from hmc_crowd.judges import outcomes_of
-    from hmc_crowd.metrics import outcome_scores, p_values_by_size
-
-    first = next(iter(found.values())).set_index("item").loc[pairs["item"]]
-    scores = pd.DataFrame(
-        {"instruction": pairs["instruction"], "model": models, "score": outcome_scores(outcomes_of(first))}
-    )
-    wide = scores.pivot_table(index="instruction", columns="model", values="score").dropna()
-    return p_values_by_size(wide) if len(wide) > 2 and wide.shape[1] > 1 else None

@@ -13,13 +13,11 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from hmc_crowd.judges import Judge, JudgeStudy
-    from hmc_crowd.report import Section
+    from hmc_crowd.judges import Judge
 
-__all__ = ["ModelWords", "answers_of", "judge_of", "judgements_of", "pairs_of", "predictions_of", "study_page"]
+__all__ = ["ModelWords", "answers_of", "judge_of", "judgements_of", "pairs_of", "predictions_of"]
 
-_LINES = {"mean_p": "mean", "q90": "90th percentile", "q80": "80th percentile"}
-KINDS = "random, shorter, longer, rouge, rougeL, embedding, perplexity, llm, local:FOLDER"
+KINDS = "random, shorter, longer, rouge, rougeL, embedding, perplexity, llm, local:FOLDER, direct:NAME"
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,8 @@ def judge_of(word: str, said: ModelWords, progress: Any = None) -> Judge:
     import hmc_crowd.judges as hj
 
     kind, _, more = word.partition(":")
+    if kind == "direct":
+        return hj.AgainstPerson(judge_of(more, said, progress))
     if kind == "random":
         return hj.RandomJudge(said.seed)
     if kind in {"shorter", "longer"}:
@@ -93,9 +93,11 @@ def _client(kind: str, more: str, said: ModelWords) -> Any:
     return Endpoint(said.endpoint, said.model, concurrency=said.concurrency, per_minute=said.per_minute)
 
 
-def pairs_of(file: Path) -> pd.DataFrame:
-    """Read pairs; empty cells of optional columns are empty."""
+def pairs_of(file: Path, *, reference: str | None = None) -> pd.DataFrame:
+    """Read pairs; empty cells of optional columns are empty, and another column may be the reference."""
     frame = read_table(file)
+    if reference is not None:
+        frame = frame.assign(reference=column(frame, reference, file))
     for name in ("item", "instruction", "response_a", "response_b"):
         column(frame, name, file)
     texts = [name for name in ("instruction", "response_a", "response_b", "reference", "category") if name in frame]
@@ -147,41 +149,3 @@ def predictions_of(judged: pd.DataFrame, answers: Path | None) -> pd.DataFrame:
     labels = aggregate(answers_of(answers)[["task", "worker", "label"]], method="majority").frame
     people = dict(zip(labels["item"].astype(str), labels["label"], strict=True))
     return as_predictions(JudgeCalibration().fit(judged, people).transform(judged))
-
-
-def study_page(study: JudgeStudy, sizes: pd.DataFrame | None, path: Path, *, overwrite: bool) -> None:
-    """Write the study's tables and plots as one page."""
-    from hmc_crowd._base.clock import SystemClock
-    from hmc_crowd.report import Document, Section, Table, write_document
-
-    measured = [
-        Table(key="agreement", title="Leave-one-out agreement with people, percent", frame=study.table().round(1)),
-        Table(key="manners", title="Bias, ties, time and cost", frame=study.manners().round(4)),
-    ]
-    sections = [Section(key="judges", title="Judges and people", tables=measured)]
-    if sizes is not None:
-        sections.append(_sizes(sizes))
-    document = Document(
-        title="May these judges stand in for people?", created_at=SystemClock().now(), sections=sections
-    )
-    write_document(document, path, overwrite=overwrite)
-
-
-def _sizes(sizes: pd.DataFrame) -> Section:
-    from hmc_crowd.report import Axis, Section, Series, Table, line_chart
-
-    x = sizes["size"].tolist()
-    chart = line_chart(
-        "p-values",
-        [Series(title, x, sizes[name].tolist()) for name, title in _LINES.items()],
-        title="How many pairs tell models apart?",
-        description="p-values of the paired t-tests between models, by the number of pairs per model.",
-        x=Axis("Pairs per model"),
-        y=Axis("p of the paired t-tests"),
-    )
-    return Section(
-        key="sizes",
-        title="How many pairs tell models apart?",
-        charts=[chart],
-        tables=[Table(key="p_values", title="p-values by number of pairs", frame=sizes)],
-    )

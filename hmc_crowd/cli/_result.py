@@ -1,5 +1,6 @@
 """Commands that conclude: certify, learn."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,6 +15,7 @@ from hmc_crowd.cli._app import (
     app,
     open_campaign,
 )
+from hmc_crowd.cli._certify_counts import Counts, certify_counts
 from hmc_crowd.cli._facts import certificate_facts
 from hmc_crowd.cli._show import busy, emit_json, facts, notes, say
 from hmc_crowd.errors import InputError
@@ -36,6 +38,15 @@ def certify(
             help="Judge this agreement, by default what the plan promised: leave with 0 held, 1 failed, 3 not decided.",
         ),
     ] = None,
+    accuracy: Annotated[
+        bool,
+        typer.Option(
+            "--accuracy", help="How many labels are right, people's errors counted (`hmc-crowd expert-audit`)."
+        ),
+    ] = False,
+    optimistic: Annotated[
+        bool, typer.Option("--optimistic", help="The same with people's errors by gold, which is easier than the rest.")
+    ] = False,
     items: Annotated[
         int | None, typer.Option("--items", metavar="N", help="Size of the batch ...", rich_help_panel=_ALONE)
     ] = None,
@@ -49,6 +60,34 @@ def certify(
     wrong: Annotated[
         int | None, typer.Option("--wrong", metavar="N", help="... and of those, wrong.", rich_help_panel=_ALONE)
     ] = None,
+    design: Annotated[
+        str,
+        typer.Option(
+            "--design", metavar="items|groups", help="What was drawn: items, or whole groups.", rich_help_panel=_ALONE
+        ),
+    ] = "items",
+    sizes: Annotated[
+        Path | None,
+        typer.Option(
+            "--sizes", metavar="FILE", help="Drawn groups, in order: columns size, wrong.", rich_help_panel=_ALONE
+        ),
+    ] = None,
+    groups: Annotated[
+        int | None,
+        typer.Option("--groups", metavar="N", help="Groups that hold a kept item ...", rich_help_panel=_ALONE),
+    ] = None,
+    largest: Annotated[
+        int | None,
+        typer.Option("--largest", metavar="N", help="... and kept items of the largest.", rich_help_panel=_ALONE),
+    ] = None,
+    future: Annotated[
+        bool,
+        typer.Option(
+            "--future",
+            help="Of items to come, not of a batch: needs only --audited, --wrong.",
+            rich_help_panel=_ALONE,
+        ),
+    ] = False,
     db: Database = DEFAULT_DATABASE,
     campaign: CampaignName = None,
     as_json: AsJson = False,
@@ -56,8 +95,13 @@ def certify(
     """Bound how many of the batch's labels agree with our people, from the audit; exact for this very batch."""
     if at_least is not None and not 0 <= at_least <= 1:
         raise InputError(f"--at-least is {at_least}; a share of labels lies in [0, 1]")
-    if any(count is not None for count in (items, human, audited, wrong)):
-        bound, most = _certify_counts(items, human, audited, wrong, level=level or 0.95, as_json=as_json)
+    counts = Counts(items, human, audited, wrong, design, sizes, groups, largest, future)
+    if accuracy or optimistic:
+        if counts.given or (accuracy and optimistic):
+            raise InputError("--accuracy and --optimistic are of the campaign's own audit; give one of them, no counts")
+        bound, most = _certify_accuracy(db, campaign, optimistic=optimistic, level=level, as_json=as_json)
+    elif counts.given:
+        bound, most = certify_counts(counts, level=level or 0.95, as_json=as_json)
     else:
         with open_campaign(db, campaign) as opened, busy("certifying"):
             result = opened.certify(level=level)
@@ -79,22 +123,24 @@ def _why(most: float, at_least: float) -> str:
     return f", but not ruled out (up to {most:.4f}): a larger audit may decide, or more items for people"
 
 
-def _certify_counts(
-    items: int | None, human: int | None, audited: int | None, wrong: int | None, *, level: float, as_json: bool
+def _certify_accuracy(
+    db: str, campaign: str | None, *, optimistic: bool, level: float | None, as_json: bool
 ) -> tuple[float, float]:
-    from hmc_crowd.routing import agreement_at_most, certify_batch
-
-    if items is None or human is None or audited is None or wrong is None:
-        raise InputError(
-            "--items, --human, --audited and --wrong go together; give all four, or none for the campaign's"
-        )
-    result = certify_batch(items, human, audited, wrong, level=level)
+    """Print a bound that counts people's errors too; return it, and that nothing is ruled out from above."""
+    with open_campaign(db, campaign) as opened, busy("certifying"):
+        if optimistic:
+            by_gold = opened.optimistic_accuracy(level=level or 0.95)
+            bound = by_gold.optimistic_accuracy_at_least
+        else:
+            by_experts = opened.certify_accuracy(level=level or 0.95)
+            bound = by_experts.accuracy_at_least
+    result = by_gold if optimistic else by_experts
     if as_json:
         emit_json(result)
     else:
         say(str(result))
         notes(result.assumptions, kind="assuming")
-    return float(result.agreement_at_least), agreement_at_most(items, human, audited, wrong, level=level)
+    return float(bound), 1.0
 
 
 @app.command(rich_help_panel=RESULT)

@@ -7,6 +7,7 @@ requests finish.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -27,6 +28,8 @@ __all__ = ["bind", "public_address", "run"]
 
 # Running requests get so long to finish once the server is told to stop.
 _GRACE_S = 10
+# Longer than people look at a page and than proxies keep a connection to us, so that none is closed as it is used.
+_KEPT_S = 75
 
 
 def is_loopback(host: str) -> bool:
@@ -127,6 +130,10 @@ def run(app: Any, listening: socket.socket, *, started: Callable[[], None]) -> b
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets=sockets)
+            # What is loaded by now stays for good. Without this the collector looks through all of it time and again,
+            # and each look holds up every request for a tenth of a second or more.
+            gc.collect()
+            gc.freeze()
             started()
 
     # Whoever trusts a proxy must know who connected; uvicorn's own reading of the headers would hide it.
@@ -139,6 +146,7 @@ def run(app: Any, listening: socket.socket, *, started: Callable[[], None]) -> b
         ws="none",
         server_header=False,
         timeout_graceful_shutdown=_GRACE_S,
+        timeout_keep_alive=_KEPT_S,
     )
     server = Server(config)
     asyncio.run(server.serve(sockets=[listening]))

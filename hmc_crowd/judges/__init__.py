@@ -20,6 +20,7 @@ from hmc_crowd.judges._calibration import JudgeCalibration, as_predictions
 from hmc_crowd.judges._card import BenchmarkCard, benchmark_card
 from hmc_crowd.judges._cascade import Cascade, CascadeChoice
 from hmc_crowd.judges._composite import CompositeJudge
+from hmc_crowd.judges._direct import AgainstPerson
 from hmc_crowd.judges._embedding import EmbeddingJudge, cosine
 from hmc_crowd.judges._example import example_pairs
 from hmc_crowd.judges._heuristics import LengthJudge, RandomJudge, longer, shorter
@@ -31,14 +32,17 @@ from hmc_crowd.judges._pairs import Pairs, length_of, read_pairs
 from hmc_crowd.judges._parse import binary, parse_answer, turned_back
 from hmc_crowd.judges._perplexity import PerplexityJudge
 from hmc_crowd.judges._pin import JudgePin, check_pin, pin_judge
+from hmc_crowd.judges._references import compare_references
 from hmc_crowd.judges._rouge import Rouge, RougeJudge, rouge, tokens
 from hmc_crowd.judges._sample import LengthBalance, length_balance, sample_pairs
+from hmc_crowd.judges._stability import Stability, compare_rankings, model_rates
 from hmc_crowd.judges._study import JudgeReport, JudgeStudy, compare_judges
 from hmc_crowd.judges._template import Template, load_template
 from hmc_crowd.judges._win_rates import WinRates, win_rates
 
 __all__ = [
     "LABELS",
+    "AgainstPerson",
     "AlternativeAnnotator",
     "BenchmarkCard",
     "Cascade",
@@ -65,6 +69,7 @@ __all__ = [
     "Request",
     "Rouge",
     "RougeJudge",
+    "Stability",
     "Template",
     "WinRates",
     "alternative_annotator_test",
@@ -73,6 +78,8 @@ __all__ = [
     "binary",
     "check_pin",
     "compare_judges",
+    "compare_rankings",
+    "compare_references",
     "cosine",
     "example_pairs",
     "fingerprint",
@@ -80,6 +87,7 @@ __all__ = [
     "length_of",
     "load_template",
     "longer",
+    "model_rates",
     "outcomes_of",
     "parse_answer",
     "people_needed",

@@ -142,7 +142,8 @@ def _own_chances(judged: pd.DataFrame) -> NDArray[np.float64]:
     named = [f"p_{name}" for name in LABELS]
     if any(name not in judged for name in named):
         return np.zeros((len(judged), 3))
-    return np.nan_to_num(judged[named].to_numpy(dtype=np.float64), nan=0.0)
+    own: NDArray[np.float64] = np.nan_to_num(judged[named].to_numpy(dtype=np.float64), nan=0.0)
+    return own
 
 
 def _both(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from hmc_crowd.metrics import CategoryTable, Composite, Metric  # because agreement and bias are measured there
 
-__all__ = ["JudgeReport", "JudgeStudy", "compare_judges"]
+__all__ = ["JudgeReport", "JudgeStudy", "compare_judges", "lined_up", "matrix_of"]
 
 PEOPLE = "people"
 
@@ -87,16 +87,24 @@ class JudgeStudy:
     n_pairs: int
     n_answers: int
 
+    def agreements(self) -> dict[str, CategoryTable]:
+        """Return agreement with people by name: every judge, then the composite, then people among themselves."""
+        rows = {name: report.agreement for name, report in self.judges.items()}
+        if self.composite is not None:
+            rows["composite (held out)"] = self.composite.held_out
+        return {**rows, PEOPLE: self.people}
+
+    @property
+    def best(self) -> str:
+        """The judge that agrees with people most; the first among equals."""
+        return max(self.judges, key=lambda name: np.nan_to_num(float(self.judges[name].agreement.micro), nan=-1.0))
+
     def table(self) -> pd.DataFrame:
         """Return agreement by category, in percent: one row per judge, then the composite, then people."""
         import pandas as pd
 
-        rows = {name: report.agreement for name, report in self.judges.items()}
-        if self.composite is not None:
-            rows["composite (held out)"] = self.composite.held_out
-        rows[PEOPLE] = self.people
         built = []
-        for name, each in rows.items():
+        for name, each in self.agreements().items():
             by = {category: 100.0 * float(metric) for category, metric in each.categories.items()}
             low, high = (None if end is None else 100.0 * end for end in (each.micro.low, each.micro.high))
             built.append({"judge": name, **by, "all": 100.0 * float(each.micro), "low": low, "high": high})
@@ -199,12 +207,14 @@ def compare_judges(
     See ``examples/judge_and_people.py`` and ``hmc-crowd judges compare``.
     """
     given = read_pairs(pairs)
-    matrix = _matrix(given, annotations)
+    matrix = matrix_of(given, annotations)
+    # Ids that look like numbers may have been read as such.
+    annotations = annotations.assign(task=[str(task) for task in annotations["task"]])
     from hmc_crowd.metrics import agreement_table, composite_agreement, leave_one_out_agreement  # because as above
 
     if not judged:
         raise InputError("no judge was given; give a mapping of name -> judgements")
-    lined = {name: _lined_up(name, frame, given) for name, frame in judged.items()}
+    lined = {name: lined_up(name, frame, given) for name, frame in judged.items()}
     clusters = given.instruction
     reports, scores = {}, {}
     for name, frame in lined.items():
@@ -268,7 +278,7 @@ def _report(
     )
 
 
-def _matrix(given: Pairs, annotations: pd.DataFrame) -> NDArray[np.object_]:
+def matrix_of(given: Pairs, annotations: pd.DataFrame) -> NDArray[np.object_]:
     """Return people's answers as (pairs, most answers of a pair), None where there are fewer."""
     missing = [name for name in ("task", "worker", "label") if name not in annotations]
     if missing:
@@ -293,13 +303,17 @@ def _matrix(given: Pairs, annotations: pd.DataFrame) -> NDArray[np.object_]:
     return matrix
 
 
-def _lined_up(name: str, frame: pd.DataFrame, given: Pairs) -> pd.DataFrame:
+def lined_up(name: str, frame: pd.DataFrame, given: Pairs) -> pd.DataFrame:
     indexed = frame.set_index("item")
     lacking = [item for item in given.item.tolist() if item not in indexed.index]
     if lacking or indexed.index.has_duplicates:
         told = f"lacks pair {lacking[0]!r} and {len(lacking) - 1} more" if lacking else "names a pair twice"
         raise InputError(f"judge {name!r} {told}; give one judgement per pair")
     lined: pd.DataFrame = indexed.loc[given.item.tolist()].reset_index()
+    odd = sorted({str(each) for each in lined["label"] if each == each and each is not None} - set(LABELS))
+    if odd:
+        # Taken as unread, a judge that says "A" or "win" would look as if it had said nothing.
+        raise InputError(f"judge {name!r} says {odd[0]!r}; a judgement is 'a', 'b', 'tie', or none")
     return lined
 
 

@@ -117,23 +117,28 @@ class Endpoint:
             httpx.Client(
                 headers=self._headers, timeout=self._timeout, limits=limits, transport=self._transport
             ) as http,
-            _threads(self._concurrency) as pool,
+            Crew(self._concurrency, lambda request, crew: self._one(http, request, crew)) as crew,
         ):
-            running: dict[Future[Completion], int] = {}
-            left = iter(enumerate(requests))
+            left, failed = iter(enumerate(requests)), 0
             while True:
-                # Twice as many as threads: nobody waits, and an interruption has little to throw away.
+                # Twice as many as threads: nobody waits while an answer is being kept.
                 for place, request in left:
-                    running[pool.submit(self._one, http, request)] = place
-                    if len(running) >= 2 * self._concurrency:
+                    crew.give(place, request)
+                    if crew.under_way >= 2 * self._concurrency:
                         break
-                if not running:
+                if not crew.under_way:
                     return
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    done(running.pop(future), future.result())
+                for place, (completion, is_down) in crew.take(done):
+                    done(place, completion)
+                    failed = failed + 1 if is_down else 0
+                if failed >= 2 * self._concurrency:
+                    crew.stop(done)
+                    _not_asked(left, crew, failed, completion.error, done)
+                    return
 
-    def _one(self, http: httpx.Client, request: Request) -> Completion:
-        spent, attempts, told = 0.0, 0, ""
+    def _one(self, http: httpx.Client, request: Request, crew: Crew) -> tuple[Completion, bool]:
+        """Return the answer, and whether the server seems to be down."""
+        spent, attempts, told, is_down = 0.0, 0, "", False
         try:
             for attempt in stamina.retry_context(
                 on=_wait_for,
@@ -145,15 +150,19 @@ class Endpoint:
             ):
                 with attempt:
                     self._pace.wait()
+                    if crew.is_stopped:
+                        raise RefusedError("stopped before it was answered")
                     started = time.perf_counter()
                     attempts += 1
                     try:
-                        return self._call(http, request, spent, attempts)
+                        return self._call(http, request, spent, attempts), False
                     finally:
                         spent += time.perf_counter() - started
-        except (LaterError, RefusedError) as error:
+        except LaterError as error:
+            told, is_down = str(error), True
+        except RefusedError as error:
             told = str(error)
-        return Completion(None, seconds=spent, attempts=attempts, error=told)
+        return Completion(None, seconds=spent, attempts=attempts, error=told), is_down
 
     def _call(self, http: httpx.Client, request: Request, spent: float, attempts: int) -> Completion:
         started = time.perf_counter()

@@ -16,6 +16,7 @@ import pandas as pd
 
 from hmc_crowd.aggregation._codes import Repeats, encode  # because repeated and missing answers follow one rule
 from hmc_crowd.errors import InputError
+from hmc_crowd.quality._votes import count_votes
 
 if TYPE_CHECKING:
     from hmc_crowd.aggregation import AnswerCounts  # because the counts of left-out rows are typed there
@@ -80,9 +81,8 @@ def agreement_rates(answers: pd.DataFrame, *, repeats: Repeats = "latest") -> Ag
     if repeats == "all":
         raise InputError("repeats is 'all', which would compare workers with themselves; choose 'latest' or 'refuse'")
     coded = encode(answers, repeats=repeats)
-    k, n_workers = len(coded.labels), len(coded.workers)
-    cell, same = np.unique(coded.task * k + coded.label, return_inverse=True)
-    agreed = np.bincount(same, minlength=len(cell))[same] - 1
+    votes, n_workers = count_votes(coded), len(coded.workers)
+    agreed = votes.count[votes.of_answer] - 1
     compared = coded.n_answers[coded.task] - 1
     worker_agreed = np.bincount(coded.worker, weights=agreed, minlength=n_workers).astype(np.int64)
     worker_compared = np.bincount(coded.worker, weights=compared, minlength=n_workers).astype(np.int64)

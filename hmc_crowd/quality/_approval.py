@@ -9,6 +9,7 @@ Source: Zhang, Ren, de Rijke (2021), section 3.3 (approval-rate ranking); requir
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right, insort
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,6 +20,7 @@ from hmc_crowd._base.checks import first_rows
 from hmc_crowd._base.clock import as_utc
 from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.quality._gold_scores import beta_interval
+from hmc_crowd.quality._matching import require_one_kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,44 +92,74 @@ def approval_ranking(
     when = pd.DatetimeIndex([as_utc(each, name="as_of") for each in moments])
     ours = _events(reviews, "approved", "reviews")
     theirs = _events(platform, "rate", "platform")
-    parts = []
-    for instant in when.unique():
-        rows = np.flatnonzero(when == instant)
-        rates = _known(ours, theirs, instant, prefer)
-        ranks = rates.groupby("source")["rate"].rank(ascending=False, method="average")
-        table = rates.assign(rank=ranks, ranked=rates.groupby("source")["rate"].transform("count"))
-        parts.append(table.reindex(pd.Index([names[row] for row in rows])).set_axis(rows))
-    columns = ["rate", "reviewed", "source", "rank", "ranked"]
-    found = pd.concat(parts).sort_index() if parts else pd.DataFrame(columns=columns)
+    for table, name in ((ours, "reviews"), (theirs, "platform")):
+        require_one_kind(names, table["worker"], name=f"workers and {name}.worker")
+    found = _as_they_stood(names, when, ours, theirs, prefer)
     low, high = _interval(found, level)
-    rank, ranked = found["rank"].to_numpy(dtype=float), found["ranked"].fillna(0).to_numpy(dtype=int)
-    return pd.DataFrame(
-        {
-            "worker": names,
-            "as_of": when,
-            "rate": found["rate"].to_numpy(dtype=float),
-            "reviewed": found["reviewed"].to_numpy(dtype=float),
-            "low": low,
-            "high": high,
-            "source": found["source"].astype(object).where(found["source"].notna(), "unknown").to_numpy(),
-            "rank": rank,
-            "ranked": ranked,
-            "place": np.divide(ranked + 1 - rank, ranked, out=np.full(len(rank), np.nan), where=ranked > 0),
-        }
-    )
+    rank, ranked = found["rank"].to_numpy(), found["ranked"].to_numpy()
+    place = np.divide(ranked + 1 - rank, ranked, out=np.full(len(rank), np.nan), where=ranked > 0)
+    found = found.assign(worker=names, as_of=when, low=low, high=high, place=place)
+    return found[["worker", "as_of", "rate", "reviewed", "low", "high", "source", "rank", "ranked", "place"]]
 
 
-def _known(ours: pd.DataFrame, theirs: pd.DataFrame, instant: pd.Timestamp, prefer: str) -> pd.DataFrame:
-    """Return rate, reviewed and source of every worker known before the instant."""
-    past = ours[ours["at"] < instant].groupby("worker")["value"].agg(["mean", "size"])
-    own = pd.DataFrame({"rate": past["mean"], "reviewed": past["size"].astype(float), "source": "ours"})
-    last = theirs[theirs["at"] < instant].groupby("worker").tail(1).set_index("worker")
-    # The newest reading counts, also where it says that nothing is known.
-    last = last[last["value"].notna()]
-    read = pd.DataFrame({"rate": last["value"], "reviewed": last["reviewed"], "source": "platform"})
-    first, second = (read, own) if prefer == "platform" else (own, read)
-    rest = second[~second.index.isin(first.index)]
-    return first if rest.empty else rest if first.empty else pd.concat([first, rest])
+def _as_they_stood(
+    names: list[Any], when: pd.DatetimeIndex, ours: pd.DataFrame, theirs: pd.DataFrame, prefer: ApprovalSource
+) -> pd.DataFrame:
+    """Go once through the events in order of time, and answer each question when its instant has come."""
+    events = [(at, "ours", *row) for at, *row in ours[["at", "worker", "value", "reviewed"]].itertuples(index=False)]
+    events += [
+        (at, "platform", *row) for at, *row in theirs[["at", "worker", "value", "reviewed"]].itertuples(index=False)
+    ]
+    events.sort(key=lambda event: event[0])
+    standing, seen = _Standing(prefer), 0
+    rows: list[tuple[Any, ...]] = [()] * len(names)
+    for row in np.argsort(when.asi8, kind="stable").tolist():
+        while seen < len(events) and events[seen][0] < when[row]:
+            standing.learn(*events[seen][1:])
+            seen += 1
+        rows[row] = standing.of(names[row])
+    found = pd.DataFrame(rows, columns=["rate", "reviewed", "source", "rank", "ranked"])
+    return found.astype({"rate": float, "reviewed": float, "rank": float, "ranked": np.int64, "source": object})
+
+
+class _Standing:
+    """Every worker's rate at a moment, and all rates of a source in order."""
+
+    def __init__(self, prefer: ApprovalSource) -> None:
+        self._order = (prefer, "ours" if prefer == "platform" else "platform")
+        self._known: dict[str, dict[Any, tuple[float, float]]] = {"ours": {}, "platform": {}}
+        self._rates: dict[str, list[float]] = {"ours": [], "platform": []}
+
+    def learn(self, source: str, worker: Any, value: float, reviewed: float) -> None:
+        """Take in one review of ours, or one reading of a platform's rate."""
+        before, table = self._now(worker), self._known[source]
+        if source == "ours":
+            rate, n = table.get(worker, (0.0, 0.0))
+            table[worker] = (round(rate * n + value) / (n + 1), n + 1)
+        elif np.isnan(value):
+            # The newest reading counts, also where it says that nothing is known.
+            table.pop(worker, None)
+        else:
+            table[worker] = (value, reviewed)
+        after = self._now(worker)
+        if before is not None:
+            rates = self._rates[before[0]]
+            del rates[bisect_left(rates, before[1])]
+        if after is not None:
+            insort(self._rates[after[0]], after[1])
+
+    def of(self, worker: Any) -> tuple[float, float, str, float, int]:
+        """Return rate, reviewed, source, rank and how many are ranked."""
+        now = self._now(worker)
+        if now is None:
+            return np.nan, np.nan, "unknown", np.nan, 0
+        source, rate, reviewed = now
+        rates = self._rates[source]
+        low, high = bisect_left(rates, rate), bisect_right(rates, rate)
+        return rate, reviewed, source, len(rates) - high + (high - low + 1) / 2, len(rates)
+
+    def _now(self, worker: Any) -> tuple[str, float, float] | None:
+        return next(((each, *self._known[each][worker]) for each in self._order if worker in self._known[each]), None)
 
 
 def _events(frame: Any, column: str, name: str) -> pd.DataFrame:

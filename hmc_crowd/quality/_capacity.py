@@ -76,9 +76,11 @@ def staffing(
     """
     numbers = {"requests_per_s": requests_per_s, "people": people, "answer_s": answer_s, "hours": hours}
     bad = [name for name, value in numbers.items() if not 0 <= value < float("inf")]
-    if bad or not answer_s > 0 or answers < 1 or not 0 <= share <= 1 or hours > 24:
+    if bad or not answer_s > 0 or answers < 1 or not 0 <= share <= 1 or not 0 < hours <= 24:
         named = bad[0] if bad else "answer_s, answers, share or hours"
-        raise InputError(f"{named} is out of range; give numbers of 0 or more, a share in [0, 1] and up to 24 hours")
+        raise InputError(
+            f"{named} is out of range; give numbers of 0 or more, a share in [0, 1], and hours above 0, up to 24"
+        )
     coming = requests_per_s * 86_400
     cases, work_s = coming * share, people * hours * 3600
     needed = cases * answer_s * answers
@@ -86,7 +88,7 @@ def staffing(
     return Staffing(
         feasible=needed <= work_s,
         seconds_per_case=work_s / cases if cases else float("inf"),
-        people_needed=ceil(needed / (hours * 3600) - 1e-9) if hours else 0,
+        people_needed=ceil(needed / (hours * 3600) - 1e-9),
         backlog_per_day=max(0.0, cases - done),
         feasible_share=min(1.0, done / coming) if coming else 1.0,
     )

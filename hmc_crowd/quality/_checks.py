@@ -15,9 +15,13 @@ from hmc_crowd._base.checks import first_rows
 from hmc_crowd.aggregation._codes import encode  # because repeated and missing answers follow one rule
 from hmc_crowd.aggregation._gold import gold_table  # because gold is read in one way
 from hmc_crowd.errors import FrameError, InputError
+from hmc_crowd.quality._matching import require_one_kind, same_labels
+from hmc_crowd.quality._votes import count_votes
 
 if TYPE_CHECKING:
-    from hmc_crowd.aggregation._codes import Repeats  # because repeated answers follow one rule
+    from numpy.typing import NDArray
+
+    from hmc_crowd.aggregation._codes import CodedAnswers, Repeats  # because repeated answers follow one rule
 
 __all__ = ["agreement_checks", "check_table", "gold_checks", "last_checks"]
 
@@ -49,8 +53,9 @@ def gold_checks(answers: pd.DataFrame, gold: Any) -> pd.DataFrame:
         raise InputError("gold is empty; give at least one item with a known label, or watch agreement_checks alone")
     _require(answers, ["task", "worker", "label", "submitted"], name="answers")
     _require_aware(answers)
+    require_one_kind(known.index, answers["task"], name="the items of gold and answers.task")
     used = answers[answers["label"].notna() & answers["task"].isin(known.index)]
-    right = used["label"].to_numpy() == known.reindex(used["task"]).to_numpy()
+    right = same_labels(used["label"], known.reindex(used["task"]))
     return check_table(
         pd.DataFrame(
             {
@@ -92,21 +97,26 @@ def agreement_checks(answers: pd.DataFrame, *, least_others: int = 2, repeats: R
     if repeats == "all":
         raise InputError("repeats is 'all', which would compare workers with themselves; choose 'latest' or 'refuse'")
     coded = encode(answers, repeats=repeats)
-    k = len(coded.labels)
-    votes = np.bincount(coded.task * k + coded.label, minlength=len(coded.tasks) * k).reshape(-1, k)
-    others = votes[coded.task]
-    others[np.arange(len(others)), coded.label] -= 1
-    most = others.max(axis=1)
-    says = (others.sum(axis=1) >= least_others) & ((others == most[:, None]).sum(axis=1) == 1)
-    task, worker, label = coded.task[says], coded.worker[says], coded.label[says]
-    made = pd.DataFrame(
-        {"worker": coded.workers[worker], "task": coded.tasks[task], "right": others[says].argmax(axis=1) == label}
-    )
+    ahead = _lead_among_others(coded)
+    says = (coded.n_answers[coded.task] > least_others) & (ahead != 0)
+    task, worker = coded.task[says], coded.worker[says]
+    made = pd.DataFrame({"worker": coded.workers[worker], "task": coded.tasks[task], "right": ahead[says] > 0})
     if "submitted" not in answers.columns:
         return made
     _require_aware(answers)
     last = answers.groupby("task")["submitted"].max()
     return check_table(made.assign(at=last.reindex(made["task"]).array))
+
+
+def _lead_among_others(coded: CodedAnswers) -> NDArray[np.intp]:
+    """Return of each answer whether its label leads among the *other* answers (1), another one does (-1), or none."""
+    votes, n_tasks = count_votes(coded), len(coded.tasks)
+    own = votes.count[votes.of_answer]
+    first, second, third = (votes.highest(n_tasks, place)[coded.task] for place in range(3))
+    # The two largest of the other labels: what is left of the first three when this label is taken out.
+    best = np.where(own == first, second, first)
+    next_best = np.where((own == first) | (own == second), third, second)
+    return np.where(own - 1 > best, 1, np.where((own - 1 < best) & (best > next_best), -1, 0)).astype(np.intp)
 
 
 def check_table(checks: Any) -> pd.DataFrame:

@@ -20,6 +20,7 @@ from hmc_crowd._base.checks import float_vector
 from hmc_crowd.aggregation._codes import encode  # because repeated and missing answers follow one rule
 from hmc_crowd.errors import FrameError, InputError, ModelError, StateError
 from hmc_crowd.quality._logistic_curve import LogisticCurve
+from hmc_crowd.quality._votes import count_votes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -104,11 +105,9 @@ def disagreement(answers: pd.DataFrame) -> pd.DataFrame:
     [0.667, nan]
     """
     coded = encode(answers)
-    k, n_tasks = len(coded.labels), len(coded.tasks)
-    votes = np.bincount(coded.task * k + coded.label, minlength=n_tasks * k).reshape(n_tasks, k)
-    n = coded.n_answers
+    n, n_tasks = coded.n_answers, len(coded.tasks)
     pairs = n * (n - 1) // 2
-    differ = pairs - (votes * (votes - 1) // 2).sum(axis=1)
+    differ = pairs - count_votes(coded).agreeing_pairs(n_tasks)
     share = np.full(n_tasks, np.nan)
     np.divide(differ, pairs, out=share, where=pairs > 0)
     return pd.DataFrame({"item": coded.tasks, "n_answers": n, "pairs": pairs, "differ": differ, "share": share})

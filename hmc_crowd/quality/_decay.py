@@ -49,7 +49,7 @@ def right_in_a_row(right: Sequence[bool]) -> int:
     >>> right_in_a_row([True, False, True, True])
     2
     """
-    return next((length for length, hit in enumerate(reversed(right)) if not hit), len(right))
+    return next((length for length, hit in enumerate(reversed(list(right))) if not hit), len(right))
 
 
 def streak_bonus(streak: ArrayLike, *, step: float = 0.01, cap: float = 0.05) -> NDArray[np.float64]:

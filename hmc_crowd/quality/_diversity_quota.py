@@ -12,7 +12,8 @@ Source: requirement D26 (availability of at least .8, the needed expertise, at m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -144,7 +145,7 @@ def draw_diverse(
     ----------
     workers : pandas.DataFrame
         Column ``worker``; the attributes of the quotas; optionally ``availability`` (in [0, 1]) and ``expertise`` (a
-        list of areas, or text with them).
+        list of areas, or text with commas or semicolons between them).
     quotas : sequence of Quota
     n : int
         People to draw, at most 5,000.
@@ -206,12 +207,21 @@ def _eligible(
         raise FrameError(f"workers has {workers.loc[workers['worker'].duplicated(), 'worker'].iloc[0]!r} twice")
     if len({quota.attribute for quota in quotas}) < len(quotas):
         raise InputError("quotas names an attribute twice; put all its values into one quota")
+    if not 0 <= availability <= 1:
+        raise InputError(f"availability is {availability!r}; give a share between 0 and 1")
     keep = np.ones(len(workers), dtype=bool)
     if "availability" in workers.columns:
         keep &= (workers["availability"] >= availability).to_numpy()
     if expertise:
-        keep &= np.array([expertise in (has if has is not None else ()) for has in workers["expertise"]], dtype=bool)
+        keep &= np.array([expertise in _areas(has) for has in workers["expertise"]], dtype=bool)
     return workers[keep].sort_values("worker", ignore_index=True)
+
+
+def _areas(has: Any) -> list[Any]:
+    """Return the areas of a list, or of text with commas or semicolons between them; none where it is not known."""
+    if isinstance(has, str):
+        return [area.strip() for area in re.split("[,;]", has)]
+    return list(has) if isinstance(has, Collection) else []
 
 
 def _having(people: pd.DataFrame, quota: Quota, value: Any) -> int:

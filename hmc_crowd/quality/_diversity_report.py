@@ -16,6 +16,7 @@ import pandas as pd
 
 from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.quality._agreement import agreement_rates
+from hmc_crowd.quality._matching import require_one_kind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -103,6 +104,7 @@ def _with_group(answers: pd.DataFrame, workers: pd.DataFrame, attribute: str, le
     if least_people < 1:
         raise InputError(f"least_people is {least_people}; give at least 1")
     said = workers.set_index("worker")[attribute].astype(object)
+    require_one_kind(said.index, answers["worker"], name="workers.worker and answers.worker")
     rows = answers.dropna(subset=["label"])
     group = said.reindex(rows["worker"]).to_numpy(dtype=object)
     rows = rows.assign(group=np.where(pd.isna(group), "not said", group.astype(str)))

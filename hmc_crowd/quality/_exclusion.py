@@ -78,7 +78,7 @@ def exclude_workers(
         rows.append((worker, out, look, len(rules), evidence, reason or ("a person should look" if look else "")))
     found = pd.DataFrame(rows, columns=["worker", "excluded", "review", "signals", "evidence", "reason"])
     n_out = int(found["excluded"].sum())
-    if n_out > max(1, most * len(found)):
+    if n_out > max(1, most * len(found) + 1e-9):
         text = f"{n_out} of {len(found)} workers would be excluded, more than {most:.0%}: look at the task and the gold"
         found["review"] |= found["excluded"]
         found["reason"] = found["reason"].mask(found["excluded"], text)

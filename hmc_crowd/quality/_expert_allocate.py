@@ -26,6 +26,7 @@ from hmc_crowd.quality._experts import (
     load_bonus,
     match_table,
     require_experts,
+    tiers_of,
     waiting_order,
 )
 
@@ -126,7 +127,7 @@ def allocate_experts(
     _check(items, hours, cost_weight, rule)
     people = require_experts(experts)
     order = waiting_order(items, patience_s=patience_s)
-    tier = column_or(items, "tier", 1.0)
+    tier = tiers_of(items)
     room = np.array([one.room(hours=hours) for one in people], dtype=np.intp)
     level = np.array([one.tier for one in people], dtype=np.float64)
     served = _served(order, tier, room, level)

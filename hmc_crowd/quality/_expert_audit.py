@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd.errors import InputError
@@ -77,7 +78,7 @@ def audit_sample(items: Iterable[Any], key: bytes, *, size: int | float) -> Audi
     if len(set(every)) < len(every):
         raise InputError("items holds an item twice; give each once, so that all have the same chance")
     drawn = {item: _draw(item, key) for item in every}
-    if isinstance(size, int) and not isinstance(size, bool):
+    if isinstance(size, Integral) and not isinstance(size, bool):
         if not 0 <= size <= len(every):
             raise InputError(f"size is {size}, of {len(every)} items; give a number of items up to all of them")
         chosen, share = sorted(every, key=lambda item: drawn[item])[:size], size / max(len(every), 1)

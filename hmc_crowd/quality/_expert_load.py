@@ -9,9 +9,9 @@ Source: Erlang (1917); requirements D2 (never present an infeasible load as reac
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count, islice
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from hmc_crowd.errors import InputError
@@ -19,7 +19,7 @@ from hmc_crowd.quality._expert_tiers import SOURCE_TIERS, Tier
 from hmc_crowd.quality._experts import Expert, require_experts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["CapacityPlan", "expert_workload", "people_needed", "what_if"]
 
@@ -85,6 +85,8 @@ def what_if(
     True
     """
     known = {one.tier for one in tiers}
+    if not known:
+        raise InputError("tiers is empty: there is no expert to work with; give at least one tier, if with 0 people")
     strange = [tier for tier in {*arrivals_per_hour, *(people or {})} if tier not in known]
     if strange:
         raise InputError(f"tier {strange[0]!r} is not among the tiers {sorted(known)}; correct it")
@@ -123,10 +125,8 @@ def people_needed(arrivals_per_hour: float, per_hour: float, *, wait_s: float) -
         raise InputError(
             f"arrivals_per_hour is {arrivals_per_hour}, per_hour {per_hour}, wait_s {wait_s}; give numbers above 0"
         )
-    people = int(arrivals_per_hour / per_hour)
-    while _erlang_wait_s(arrivals_per_hour, per_hour, people) > wait_s:
-        people += 1
-    return people
+    offered = arrivals_per_hour / per_hour
+    return next(n for n, wait in enumerate(_waits_s(offered, per_hour)) if wait <= wait_s)
 
 
 def expert_workload(
@@ -153,6 +153,8 @@ def expert_workload(
     >>> expert_workload([Expert("ann", load=5), Expert("bob", load=15)])[["expert", "utilisation"]].to_numpy().tolist()
     [['bob', 0.75], ['ann', 0.25]]
     """
+    if not 0 < hours < float("inf"):
+        raise InputError(f"hours is {hours!r}; give a number of hours above 0")
     people = require_experts(experts)
     columns = ["expert", "tier", "load", "per_hour", "utilisation", "clear_s"]
     given = {} if assigned is None else assigned["expert"].value_counts().to_dict()
@@ -168,14 +170,20 @@ def expert_workload(
 
 def _erlang_wait_s(arrivals: float, per_hour: float, people: int) -> float:
     """Return the mean wait before an expert begins; infinite where they do not keep up."""
-    offered = arrivals / per_hour
-    if offered == 0:
-        return 0.0
-    if offered >= people:
-        return float("inf")
+    return next(islice(_waits_s(arrivals / per_hour, per_hour), people, None))
+
+
+def _waits_s(offered: float, per_hour: float) -> Iterator[float]:
+    """Yield the mean wait with 0, 1, 2, ... people."""
     # Erlang B by its recursion, which stays in range for any number of people; C follows from it.
     blocked = 1.0
-    for k in range(1, people + 1):
-        blocked = offered * blocked / (k + offered * blocked)
-    waits = blocked / (1 - offered / people * (1 - blocked))
-    return float(np.float64(waits) * 3600 / (people * per_hour - arrivals))
+    for people in count():
+        if people:
+            blocked = offered * blocked / (people + offered * blocked)
+        if offered == 0:
+            yield 0.0
+        elif offered >= people:
+            yield float("inf")
+        else:
+            waits = blocked / (1 - offered / people * (1 - blocked))
+            yield waits * 3600 / ((people - offered) * per_hour)

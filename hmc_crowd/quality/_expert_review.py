@@ -15,6 +15,7 @@ from hmc_crowd.aggregation._gold import gold_table  # because gold is read in on
 from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.quality._expert_choose import ExpertChoice, choose_expert
 from hmc_crowd.quality._gold_scores import beta_interval
+from hmc_crowd.quality._matching import require_one_kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,8 +93,9 @@ def tier_errors(judgements: pd.DataFrame, gold: Any) -> pd.DataFrame:
     """
     if gold is None or not len(gold):
         raise InputError("gold is empty; give at least one item with a known label")
-    rows = _checked(judgements)
-    rows = rows.assign(true=gold_table(gold).reindex(rows["item"]).to_numpy()).dropna(subset=["true"])
+    rows, known = _checked(judgements), gold_table(gold)
+    require_one_kind(known, rows["label"], name="the labels of gold and judgements.label")
+    rows = rows.assign(true=known.reindex(rows["item"]).to_numpy()).dropna(subset=["true"])
     if not len(rows):
         raise InputError("gold has no label for any judged item; give labels of items that experts judged")
     labels = sorted({*rows["label"], *rows["true"]}, key=str)
@@ -217,7 +219,8 @@ def _checked(judgements: pd.DataFrame) -> pd.DataFrame:
 def _said(rows: pd.DataFrame) -> pd.Series[Any]:
     """Return who said what of each item, in words, by item."""
     said = rows.groupby(["item", "tier", "label"], sort=True).size().reset_index(name="n")
-    words = [f"{n} of tier {tier} said {label}" for tier, label, n in said[["tier", "label", "n"]].itertuples(index=False)]
+    rows_said = said[["tier", "label", "n"]].itertuples(index=False)
+    words = [f"{n} of tier {tier} said {label}" for tier, label, n in rows_said]
     return pd.Series(words, index=said["item"], dtype=object).groupby(level=0, sort=True).agg(", ".join)
 
 

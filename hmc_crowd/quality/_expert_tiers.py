@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from hmc_crowd.errors import FrameError, InputError
-from hmc_crowd.quality._experts import waiting_order
+from hmc_crowd.quality._experts import tiers_of, waiting_order
 from hmc_crowd.quality._levels import RISKS, risk_codes, shares_of
 
 if TYPE_CHECKING:
@@ -124,7 +124,8 @@ def place_in_tiers(
     hours : float, default 1
         Capacity that is handed out.
     full : {"higher", "queue"}, default "higher"
-        What becomes of an item whose tier is full: the next higher tier with room, at its price, or the queue.
+        What becomes of an item whose tier is full: the next higher tier in which its own items have left room, at its
+        price, or the queue.
     patience_s : float, default 3600
         Waiting so long counts like one more step of urgency.
 
@@ -146,16 +147,21 @@ def place_in_tiers(
     missing = [column for column in ("item", "tier") if column not in items.columns]
     if missing:
         raise FrameError(f"items lacks the column {missing[0]}; give item and tier")
+    if not 0 < hours < np.inf:
+        raise InputError(f"hours is {hours!r}; give a number of hours above 0")
     levels = sorted(tiers, key=lambda one: one.tier)
     room = {one.tier: int(np.floor(one.capacity_per_hour * hours + 1e-9)) for one in levels}
     price = {one.tier: one.item_cost_minor for one in levels}
-    wanted = items["tier"].to_numpy()
+    wanted = tiers_of(items).astype(np.intp)
     got = np.zeros(len(items), dtype=np.intp)
-    for row in waiting_order(items, patience_s=patience_s).tolist():
-        options = [level for level in room if level >= wanted[row]]
-        if full == "queue":
-            options = [level for level in options if level == wanted[row]]
-        got[row] = next((level for level in options if room[level] > 0), 0)
+    order = waiting_order(items, patience_s=patience_s).tolist()
+    for row in order:
+        if room.get(int(wanted[row]), 0) > 0:
+            got[row] = wanted[row]
+            room[int(wanted[row])] -= 1
+    # What moves up takes what is left: it must not keep those waiting who can go nowhere else.
+    for row in [row for row in order if not got[row] and full == "higher"]:
+        got[row] = next((level for level in room if level > wanted[row] and room[level] > 0), 0)
         if got[row]:
             room[int(got[row])] -= 1
     state = np.where(got == 0, "queued", np.where(got == wanted, "placed", "moved_up"))

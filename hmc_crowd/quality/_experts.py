@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from hmc_crowd._base.checks import first_rows
 from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.quality._levels import urgency_of
 
@@ -59,7 +60,7 @@ class Expert:
     cost_minor: int = 0
 
     def __post_init__(self) -> None:
-        if self.load < 0 or not 0 < self.per_hour < float("inf"):
+        if not self.load >= 0 or not 0 < self.per_hour < float("inf"):
             raise InputError(
                 f"expert {self.expert!r} has load {self.load} and per_hour {self.per_hour}; give 0 or more, and more "
                 "than 0"
@@ -121,10 +122,21 @@ def waiting_order(items: pd.DataFrame, *, patience_s: float) -> NDArray[np.intp]
 
 
 def column_or(items: pd.DataFrame, name: str, default: float) -> NDArray[np.float64]:
-    """Return a column of numbers, the default where it is missing."""
+    """Return a column of numbers of 0 or more, the default where it is missing."""
     if name not in items.columns:
         return np.full(len(items), default)
     values = np.asarray(pd.to_numeric(items[name], errors="coerce"), dtype=np.float64)
-    if (values < 0).any():
-        raise FrameError(f"{name} is negative; give seconds from now")
+    bad = items[name].notna().to_numpy() & ~(values >= 0)
+    if bad.any():
+        raise FrameError(f"{name} must be a number of 0 or more, not so in {first_rows(bad, items[name].to_numpy())}")
     return np.where(np.isnan(values), default, values)
+
+
+def tiers_of(items: pd.DataFrame) -> NDArray[np.float64]:
+    """Return the lowest tier that may judge each item; a tier that is not known is no reason to take the lowest."""
+    if "tier" not in items.columns:
+        return np.ones(len(items))
+    unknown = items["tier"].isna().to_numpy()
+    if unknown.any():
+        raise FrameError(f"tier is missing in {first_rows(unknown)}; give each item its tier, such as tier_of")
+    return column_or(items, "tier", 1.0)

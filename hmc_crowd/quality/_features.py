@@ -16,6 +16,7 @@ import pandas as pd
 
 from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.quality._checks import check_table
+from hmc_crowd.quality._matching import require_one_kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,6 +78,9 @@ def quality_features(
     if len(names) != len(moments):
         raise InputError(f"as_of has {len(moments)} rows but workers has {len(names)}; they must describe the same")
     when = moments.as_unit("us").asi8
+    for table, name in ((gold, "gold"), (agreement, "agreement"), (work, "work")):
+        if table is not None and "worker" in table:
+            require_one_kind(names, table["worker"], name=f"workers and {name}.worker")
     checks = [check_table(gold)] + ([] if agreement is None else [check_table(agreement)])
     known, agreed = _Past(checks[0], "right"), _Past(checks[1], "right") if agreement is not None else None
     both = _Past(check_table(pd.concat([each[["worker", "right", "at"]] for each in checks])), "right")

@@ -17,6 +17,7 @@ from hmc_crowd.errors import InputError
 from hmc_crowd.quality._gate_costs import GateCosts
 from hmc_crowd.quality._gate_learned import LearnedGate
 from hmc_crowd.quality._gate_posterior import PosteriorGate
+from hmc_crowd.quality._matching import same_labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -154,7 +155,7 @@ def compare_gates(
         known = pd.Series(truth, dtype=object).notna().to_numpy()
         if not known.any():
             raise InputError("gold has no label for any of these items; give the labels of items that were answered")
-        wrong = np.array([str(a) != str(b) for a, b in zip(frame["label"], truth, strict=True)])[known]
+        wrong = ~same_labels(frame["label"], truth)[known]
         expert, score = frame["needs_expert"].to_numpy()[known], frame["score"].to_numpy(dtype=float)[known]
         curves[name] = gate_curve(score, wrong, expert_error=prices.expert_error)
         row = gate_outcome(expert, wrong, prices)

@@ -19,6 +19,8 @@ import pandas as pd
 from hmc_crowd.aggregation._codes import encode  # because repeated and missing answers follow one rule
 from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.quality._levels import risk_codes, shares_of, urgency_of
+from hmc_crowd.quality._matching import require_one_kind
+from hmc_crowd.quality._votes import votes_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -123,8 +125,8 @@ def gate_evidence(
     names = _item_names(items)
     place = pd.Index(names).get_indexer(pd.Index(rows["task"]))
     quality = qualities(workers)
-    _require_one_kind(rows["task"], names, name="answers.task and items.item")
-    _require_one_kind(rows["worker"], quality.index, name="answers.worker and the workers")
+    require_one_kind(rows["task"], names, name="answers.task and items.item")
+    require_one_kind(rows["worker"], quality.index, name="answers.worker and the workers")
     rows, place = rows.loc[place >= 0], place[place >= 0]
     return _Tally(rows, place, len(names), quality, weighted=weighted).evidence(names, items)
 
@@ -147,54 +149,69 @@ def qualities(workers: Any) -> pd.Series[float]:
 
 
 class _Tally:
-    """Answers by item and label, as sums."""
+    """Answers by item and label, as sums over the pairs that occur."""
 
     def __init__(
         self, rows: pd.DataFrame, place: NDArray[np.intp], n: int, quality: pd.Series[float], *, weighted: bool
     ) -> None:
         self.rows, self.place, self.n, self.weighted = rows, place, n, weighted
-        self.label, names = pd.factorize(rows["label"], sort=True)
+        label, names = pd.factorize(rows["label"], sort=True)
         self.names = np.append(np.asarray(names, dtype=object), [None])
         self.k = max(len(names), 1)
+        self.votes = votes_of(place, label, self.k)
         known = quality.reindex(rows["worker"]).to_numpy(dtype=float)
         self.quality = np.where(np.isnan(known), UNKNOWN_QUALITY, known)
         self.weight = self.quality if weighted else np.ones(len(rows))
 
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return sums by item and label, shape (n, k)."""
-        cell = self.place * self.k + self.label
-        found: NDArray[np.float64] = np.bincount(cell, weights=values, minlength=self.n * self.k).astype(np.float64)
-        return found.reshape(self.n, self.k)
+        """Return sums by pair of item and label, shape (n_pairs,)."""
+        n_pairs = len(self.votes.count)
+        found: NDArray[np.float64] = np.bincount(self.votes.of_answer, values, n_pairs).astype(np.float64)
+        return found
+
+    def per_item(self, pairs: NDArray[Any]) -> NDArray[np.float64]:
+        """Return sums of pairs by item, shape (n,)."""
+        return np.bincount(self.votes.task, pairs, self.n).astype(np.float64)
+
+    def largest(self, pairs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the largest value of each item's pairs, shape (n,); 0 where it has none."""
+        found = np.full(self.n, -np.inf)
+        np.maximum.at(found, self.votes.task, pairs)
+        return np.where(np.isinf(found), 0.0, found)
 
     def evidence(self, names: NDArray[Any], items: pd.DataFrame) -> GateEvidence:
-        weight, count = self.sums(self.weight), self.sums(np.ones(len(self.rows)))
-        total, n_answers = weight.sum(axis=1), count.sum(axis=1).astype(np.intp)
-        best = weight.argmax(axis=1)
-        pick = (np.arange(self.n), best)
-        top = weight[pick]
+        votes, weight = self.votes, self.sums(self.weight)
+        total, top = self.per_item(weight), self.largest(weight)
+        n_answers = self.per_item(votes.count).astype(np.intp)
         # Weights are sums of shares: what differs by rounding alone is a tie.
-        tied = ((weight >= (top - 1e-9 * np.maximum(total, 1e-300))[:, None]) & (count > 0)).sum(axis=1) > 1
-        tied &= n_answers > 0
-        none = tied | (n_answers == 0)
+        leads = weight >= (top - 1e-9 * np.maximum(total, 1e-300))[votes.task]
+        tied = self.per_item(leads) > 1
+        leader = np.full(self.n, len(votes.count), dtype=np.intp)
+        leader[votes.task[leads]] = np.flatnonzero(leads)
+
+        def of_leader(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
+            found: NDArray[np.float64] = np.append(pairs, np.nan)[leader]
+            return found
+
+        stands = np.append(votes.label, len(self.names) - 1)[np.where(tied, len(votes.label), leader)]
         with np.errstate(invalid="ignore", divide="ignore"):
             agreement = np.where(total > 0, top / total, np.where(n_answers > 0, 0.0, np.nan))
-            quality = self.sums(self.quality).sum(axis=1) / n_answers
-            behind = self.sums(self.quality)[pick] / count[pick]
-            pairs = n_answers * (n_answers - 1)
-            disagreement = 1 - (count * (count - 1)).sum(axis=1) / np.where(pairs > 0, pairs, np.nan)
+            quality = self.per_item(self.sums(self.quality)) / n_answers
+            pairs = n_answers * (n_answers - 1) / 2
+            disagreement = 1 - votes.agreeing_pairs(self.n) / np.where(pairs > 0, pairs, np.nan)
         lowest = np.full(self.n, np.inf)
         np.minimum.at(lowest, self.place, self.quality)
         return GateEvidence(
             item=names,
-            label=self.names[np.where(none, len(self.names) - 1, best)],
+            label=self.names[stands],
             n_answers=n_answers,
             tied=tied,
             agreement=agreement,
-            confidence=self._confidence(pick),
+            confidence=of_leader(self._confidence()),
             quality=quality,
             lowest=np.where(n_answers > 0, lowest, np.nan),
-            behind=behind,
-            support=self._support(pick, n_answers),
+            behind=of_leader(self.sums(self.quality) / votes.count),
+            support=of_leader(self._support()),
             disagreement=disagreement,
             risk=risk_codes(items["risk"]) if "risk" in items.columns else None,
             complexity=_share(items, "complexity"),
@@ -205,25 +222,26 @@ class _Tally:
             answers=self.rows,
         )
 
-    def _confidence(self, pick: tuple[NDArray[np.intp], NDArray[np.intp]]) -> NDArray[np.float64]:
+    def _confidence(self) -> NDArray[np.float64]:
+        """Return the mean confidence stated for each pair."""
         if "confidence" not in self.rows.columns:
-            return np.full(self.n, np.nan)
+            return np.full(len(self.votes.count), np.nan)
         stated = shares_of(self.rows["confidence"].to_numpy(), name="confidence")
         known = ~np.isnan(stated)
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean = self.sums(np.where(known, stated, 0.0)) / self.sums(known.astype(float))
-        return np.asarray(mean[pick])
+            return np.asarray(self.sums(np.where(known, stated, 0.0)) / self.sums(known.astype(float)))
 
-    def _support(
-        self, pick: tuple[NDArray[np.intp], NDArray[np.intp]], n_answers: NDArray[np.intp]
-    ) -> NDArray[np.float64]:
+    def _support(self) -> NDArray[np.float64]:
+        """Return the probability of each pair's label."""
+        task = self.votes.task
         q = np.clip(self.quality, _NEVER_SURE, 1 - _NEVER_SURE)
         odds = self.sums(np.log(q * max(self.k - 1, 1) / (1 - q)))
-        joint = np.exp(odds - odds.max(axis=1, keepdims=True))
-        # Where everybody says the same everywhere there is still another label that could have been said.
-        other = 0.0 if self.k > 1 else np.exp(-odds[:, 0])
-        support = joint[pick] / (joint.sum(axis=1) + other)
-        return np.asarray(np.where(n_answers > 0, support, np.nan))
+        # Labels of the set that nobody gave to an item have odds of 1 to 1; where everybody says the same everywhere
+        # there is still one other label that could have been said.
+        silent = max(self.k, 2) - np.bincount(task, minlength=self.n)
+        top = np.maximum(self.largest(odds), np.where(silent > 0, 0.0, -np.inf))
+        joint = np.exp(odds - top[task])
+        return np.asarray(joint / (self.per_item(joint) + silent * np.exp(-top))[task])
 
 
 def _answers_of(answers: pd.DataFrame) -> pd.DataFrame:
@@ -249,13 +267,6 @@ def _answers_of(answers: pd.DataFrame) -> pd.DataFrame:
     last = rows.sort_values("submitted", kind="stable") if "submitted" in rows.columns else rows
     stated = last.drop_duplicates(["task", "worker", "label"], keep="last")
     return kept.merge(stated[["task", "worker", "label", "confidence"]], how="left", on=["task", "worker", "label"])
-
-
-def _require_one_kind(first: Any, second: Any, *, name: str) -> None:
-    """Refuse 1 on one side and '1' on the other: they would never meet, and everything would look unknown."""
-    kinds = [pd.api.types.infer_dtype(each, skipna=True) for each in (first, second)]
-    if len(first) and len(second) and sorted(kinds) == ["integer", "string"]:
-        raise FrameError(f"{name} are of different kinds, {kinds[0]} and {kinds[1]}; make both text or both numbers")
 
 
 def _item_names(items: pd.DataFrame) -> NDArray[Any]:

@@ -26,6 +26,7 @@ from hmc_crowd.quality._gate_costs import GateCosts
 from hmc_crowd.quality._gate_evidence import gate_evidence
 from hmc_crowd.quality._gate_features import feature_names, feature_table
 from hmc_crowd.quality._gate_trees import KINDS, SEED
+from hmc_crowd.quality._matching import same_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -186,9 +187,7 @@ def wrong_labels(evidence: GateEvidence, gold: Any) -> tuple[NDArray[np.bool_], 
     table = gold_table(gold)
     truth = table.reindex(evidence.item).to_numpy(dtype=object)
     known = pd.Series(truth, dtype=object).notna().to_numpy() & (evidence.n_answers > 0) & ~evidence.tied
-    # As text: a label read from a file is the same label.
-    same = np.array([str(a) == str(b) for a, b in zip(evidence.label, truth, strict=True)], dtype=bool)
-    return known & ~same, known
+    return known & ~same_labels(evidence.label, truth), known
 
 
 def _too_little(n: int, wrong: int, features: Sequence[str]) -> str:

@@ -19,6 +19,7 @@ import pandas as pd
 from hmc_crowd._base.checks import first_rows, float_vector, require_same_length
 from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.quality._gold_scores import beta_interval
+from hmc_crowd.quality._matching import same_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,8 +38,7 @@ def exact_marks(answers: Sequence[Any], gold: Sequence[Any]) -> NDArray[np.float
     [1.0, 0.0, 0.0]
     """
     require_same_length([("answers", answers), ("gold", gold)])
-    pairs = zip(answers, gold, strict=True)
-    return np.array([not pd.isna(given) and bool(given == known) for given, known in pairs], dtype=np.float64)
+    return same_labels(answers, gold).astype(np.float64)
 
 
 def tolerance_marks(

@@ -13,8 +13,11 @@ import pandas as pd
 
 from hmc_crowd.errors import InputError
 from hmc_crowd.quality._gold_scores import gold_answers
+from hmc_crowd.quality._votes import votes_of
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from hmc_crowd.aggregation._codes import Repeats  # because repeated answers follow one rule
 
 __all__ = ["gold_report"]
@@ -64,7 +67,7 @@ def gold_report(
     coded, row = gold_answers(answers, gold, repeats=repeats)
     task, worker, label = coded.task[row], coded.worker[row], coded.label[row]
     right = label == coded.gold[task]
-    n_tasks, n_workers, k = len(coded.tasks), len(coded.workers), len(coded.labels)
+    n_tasks, n_workers = len(coded.tasks), len(coded.workers)
     others = np.bincount(worker, minlength=n_workers)[worker] - 1
     others_right = np.bincount(worker, weights=right, minlength=n_workers)[worker] - right
     is_good = (others >= _OTHERS) & (others_right >= good * others - 1e-12)
@@ -74,9 +77,7 @@ def gold_report(
     n_right = np.bincount(task[right], minlength=n_tasks)[items]
     good_n = np.bincount(task[is_good], minlength=n_tasks)[items]
     good_right = np.bincount(task[is_good & right], minlength=n_tasks)[items]
-    # Only gold rows are counted here, so the table stays items x labels.
-    place = np.searchsorted(items, task)
-    votes = np.bincount(place * k + label, minlength=len(items) * k).reshape(len(items), k)
+    top_label, top_n = _most_given(np.searchsorted(items, task), label, len(items), len(coded.labels))
     suspect = (good_n >= at_least) & (2 * good_right < good_n)
     reasons = [
         f"{missed} of {total} workers who are good on other gold miss it" if flagged else ""
@@ -91,9 +92,20 @@ def gold_report(
             "share": n_right / n,
             "good_n": good_n,
             "good_right": good_right,
-            "top_label": coded.labels[votes.argmax(axis=1)],
-            "top_n": votes.max(axis=1),
+            "top_label": coded.labels[top_label],
+            "top_n": top_n,
             "suspect": suspect,
             "reason": reasons,
         }
     )
+
+
+def _most_given(
+    place: NDArray[np.intp], label: NDArray[np.intp], n: int, n_labels: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the label that most answers to each item gave, the first of equals, and how many."""
+    votes = votes_of(place, label, n_labels)
+    most = votes.highest(n, 0)
+    top = np.flatnonzero(votes.count == most[votes.task])
+    _, first = np.unique(votes.task[top], return_index=True)
+    return votes.label[top[first]], most

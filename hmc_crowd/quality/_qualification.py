@@ -19,6 +19,7 @@ import pandas as pd
 from hmc_crowd._base.clock import as_utc
 from hmc_crowd.errors import InputError, StateError
 from hmc_crowd.quality._gold_scores import beta_interval
+from hmc_crowd.quality._matching import same_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -102,7 +103,7 @@ class QualificationTest:
         strange = [item for item in answers if item not in self.key and item not in (self.training or {})]
         if strange:
             raise InputError(f"answers name {strange[0]!r}, which test {self.name!r} version {self.version} lacks")
-        right = sum(item in answers and answers[item] == label for item, label in self.key.items())
+        right = sum(item in answers and same_label(answers[item], label) for item, label in self.key.items())
         number = len(self._of(worker, earlier)) + 1
         passed = right >= self.pass_right
         return Attempt(worker, self.name, self.version, number, right, len(self.key), passed, as_utc(at, name="at"))

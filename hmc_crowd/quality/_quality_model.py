@@ -128,6 +128,13 @@ class WorkerQualityModel:
             raise InputError(f"kind is {kind!r}; use 'random_forest' or 'xgboost'")
         if not 0 < level < 1:
             raise InputError(f"level is {level!r}; give a probability between 0 and 1, such as 0.95")
+        for name, value in (
+            ("n_estimators", n_estimators),
+            ("max_depth", max_depth),
+            ("min_samples_leaf", min_samples_leaf),
+        ):
+            if isinstance(value, bool) or value < 1:
+                raise InputError(f"{name} is {value!r}; give a whole number of at least 1")
         self.kind, self.n_estimators, self.max_depth = kind, n_estimators, max_depth
         self.seed, self.min_samples_leaf, self.level = seed, min_samples_leaf, level
 

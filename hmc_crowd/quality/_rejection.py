@@ -150,7 +150,7 @@ def check_rejections(
     if not proposals:
         return ()
     total = len(proposals) + rejected_before
-    if total > max(1, math.floor(cap * handed_in)):
+    if total > max(1, math.floor(cap * handed_in + 1e-9)):
         raise NeedsHumanError(
             f"{total} of {handed_in} submissions ({total / handed_in:.1%}) would be rejected, more than {cap:.1%}; "
             "nothing was rejected: look for a mistake in the task or the gold first"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-__all__ = ["RELIABILITY", "curve_chart"]
+__all__ = ["RELIABILITY", "best_instead", "curve_chart"]
 
 # What the y axis may show, best first; the label says whether truth was known.
 RELIABILITY = {
@@ -24,10 +24,35 @@ RELIABILITY = {
 }
 # More lines than these cross so often that nobody can follow one.
 _LINES = 4
+# A tenth of a percentage point: less is noise of the grid.
+_WORTH_SAYING = 0.001
 
 
-def curve_chart(curve: pd.DataFrame, plan: Mapping[str, Any] | None) -> Chart | None:
+def best_instead(frontier: pd.DataFrame | None, plan: Mapping[str, Any] | None) -> str:
+    """Say what the best plan of no more time would reach."""
+    if frontier is None or plan is None or plan.get("effort_share") is None:
+        return ""
+    y = next((name for name in RELIABILITY if name in frontier and plan.get(name) is not None), None)
+    some = frontier[frontier["effort_share"] <= float(plan["effort_share"]) + 1e-9]
+    if y is None or some.empty:
+        return ""
+    best = some.sort_values(y, kind="stable").iloc[-1]
+    more = float(best[y]) - float(plan[y])
+    if more < _WORTH_SAYING:
+        return "No other trade-off and cap would reach more with the plan's time."
+    return (
+        f"With no more time, trade-off {best['trade_off']:g} and at most {best['max_human']:,.0f} items would reach "
+        f"{float(best[y]) * 100:.1f} % where the plan reaches {float(plan[y]) * 100:.1f} %."
+    )
+
+
+def curve_chart(
+    curve: pd.DataFrame, plan: Mapping[str, Any] | None, frontier: pd.DataFrame | None = None
+) -> Chart | None:
     """Draw reliability over the share of people's time, one line per trade-off, the plan's point marked.
+
+    The line of the best plans of all trade-offs comes on top, where there is a ``frontier``.
+
 
     Returns None where the curve has no reliability column with a number in it.
     """
@@ -37,6 +62,8 @@ def curve_chart(curve: pd.DataFrame, plan: Mapping[str, Any] | None) -> Chart | 
     ordered = curve.dropna(subset=[y, "effort_share"]).sort_values("effort_share", kind="stable")
     chosen = None if plan is None else plan.get("trade_off")
     series = [Series(name, part["effort_share"], part[y]) for name, part in _parts(ordered, chosen)]
+    if frontier is not None and y in frontier:
+        series.append(Series("best of all plans", frontier["effort_share"], frontier[y]))
     points, said = [], ""
     if plan is not None and plan.get("effort_share") is not None and plan.get(y) is not None:
         share, value = float(plan["effort_share"]), float(plan[y])

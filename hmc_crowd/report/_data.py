@@ -102,6 +102,8 @@ class ReportData:
         effort_share`` and ``accuracy`` (or another reliability column).
     curve_note : str, default ""
         What the reliability of the curve rests on.
+    frontier : pandas.DataFrame, optional
+        The plans that no other beats, with the columns of the curve: what another trade-off and cap would reach.
     plan : mapping of str to object, optional
         The plan's numbers: ``trade_off, cap, max_human, human_count, human_share, effort_share, gain, objective,
         accuracy, touched_groups, groups, ties, audited`` and whatever else. With ``effort_share`` and the reliability
@@ -110,7 +112,10 @@ class ReportData:
         Time counted both ways, one row each: ``counted`` (text), ``effort_share``, ``human_s`` and, where priced,
         ``money_minor``. See :func:`hmc_crowd.report.time_both_ways`.
     certificate : mapping of str to object, optional
-        Numbers of the certificate; ``statement`` (str) and ``assumptions`` (list of str) are printed as text.
+        Numbers of the certificate; ``statement`` (str, paragraphs parted by empty lines) and ``assumptions`` (list of
+        str) are printed as text.
+    figures : pandas.DataFrame, optional
+        The final figures: ``figure, value, low, high, labels, effective_n, machine_helps, final_mean, said``.
     workers : pandas.DataFrame, optional
         ``worker`` (a pseudonym), ``answers, gold_right, gold_n, score, score_low, score_high, median_s,
         excluded_reason``.
@@ -149,9 +154,11 @@ class ReportData:
     facts: Mapping[str, Any] | None = None
     curve: pd.DataFrame | None = None
     curve_note: str = ""
+    frontier: pd.DataFrame | None = None
     plan: Mapping[str, Any] | None = None
     plan_time: pd.DataFrame | None = None
     certificate: Mapping[str, Any] | None = None
+    figures: pd.DataFrame | None = None
     workers: pd.DataFrame | None = None
     gold: pd.DataFrame | None = None
     item_seconds: ArrayLike | None = None
@@ -183,6 +190,8 @@ class ReportData:
 # The columns a section cannot do without; all others are optional.
 _NEEDED: dict[str, tuple[str, ...]] = {
     "curve": ("effort_share",),
+    "figures": ("figure", "value", "low", "high"),
+    "frontier": ("effort_share",),
     "plan_time": ("counted",),
     "workers": ("worker",),
     "gold": ("item",),

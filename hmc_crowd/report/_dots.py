@@ -106,7 +106,7 @@ class _Rows:
         self._names, self._n_series, self._is_narrow = names, n_series, few
         self._legend = legend_rows(legend, width)
         longest = max(len(name) for name in names)
-        self.left = 14 if few else round(min(_LETTER * longest + 16, 250))
+        self.left = 24 if few else round(min(_LETTER * longest + 16, 250))
         self.right = width - 22
         self._shown = int((width - 20) / _LETTER) if few else int((self.left - 12) / _LETTER)
         self._row = _SERIES_PX * n_series + _ROOM_PX + (18 if few else 0)
@@ -138,6 +138,9 @@ class _Rows:
                 'stroke-dasharray="5 3"/>'
             )
         for row, name in enumerate(self._names):
+            if row and self._n_series > 1:
+                y = self.top + row * self._row
+                parts.append(f'<line class="grid" x1="2" x2="{self.right}" y1="{y}" y2="{y}"/>')
             shown = name if len(name) <= self._shown else f"{name[: self._shown - 1]}…"
             top = self.top + row * self._row
             if self._is_narrow:

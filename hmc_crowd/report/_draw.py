@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Axis", "Frame", "Point", "line_shape", "mark_shape", "point_shape"]
 
 DASHES = ("", "7 4", "2 3", "9 3 2 3", "12 4", "4 2")
-_MARKERS = ("circle", "square", "triangle", "diamond", "cross", "circle")
+_MARKERS = ("circle", "square", "triangle", "diamond", "cross", "ring")
 # Markers nearer than this many pixels melt into a band.
 _APART = 36.0
 
@@ -141,6 +141,8 @@ def marker(index: int, x: float, y: float) -> str:
     fill, shape = f"f{index + 1}", _MARKERS[index]
     if shape == "circle":
         return f'<circle class="{fill}" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>'
+    if shape == "ring":
+        return f'<circle class="ring s{index + 1}" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>'
     if shape == "square":
         return f'<rect class="{fill}" x="{x - 3.2:.1f}" y="{y - 3.2:.1f}" width="6.4" height="6.4"/>'
     if shape == "cross":

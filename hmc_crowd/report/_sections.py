@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd.report._blocks import Document, Fact, Figure, Section, Table
-from hmc_crowd.report._curve import RELIABILITY, curve_chart
+from hmc_crowd.report._curve import RELIABILITY, best_instead, curve_chart
 from hmc_crowd.report._doubt import aggregation_section
+from hmc_crowd.report._final import final_figures, frontier_tables
 from hmc_crowd.report._format import Column, column_for
 from hmc_crowd.report._times import time_tables
 
@@ -22,6 +23,7 @@ __all__ = ["build_document"]
 _MISSING = {
     "curve": "no sweep was handed in.",
     "plan": "no plan has been made yet.",
+    "figures": "they are estimated from people's blind labels, once there are some.",
     "certificate": "no audit of the machine's items has been answered yet.",
     "labels": "no labels have been aggregated yet.",
     "workers": "no answers have been collected yet.",
@@ -41,6 +43,7 @@ def build_document(data: ReportData) -> Document:
         "curve": ("Reliability against effort", _curve),
         "plan": ("Plan", _plan),
         "certificate": ("Certificate", _certificate),
+        "figures": ("Final figures", final_figures),
         "labels": ("Final labels", _labels),
         "agreement": ("Agreement between people", _agreement),
         "aggregation": ("Doubt about people's labels", _aggregation),
@@ -155,16 +158,16 @@ _PLAN_LABELS = {
 def _curve(data: ReportData) -> dict[str, Any] | None:
     if data.curve is None or data.curve.empty:
         return None
-    chart = curve_chart(data.curve, data.plan)
+    chart = curve_chart(data.curve, data.plan, data.frontier)
     known = {name: Column(label, "percent", 2) for name, label in RELIABILITY.items()}
     known |= {"max_human": Column("Cap on items", "number", 2)}
     table = Table(
         key="curve", title="Points of the curve", frame=data.curve, columns=known, folded=len(data.curve) > 12
     )
     return {
-        "paragraphs": (data.curve_note,) if data.curve_note else (),
+        "paragraphs": tuple(part for part in (data.curve_note, best_instead(data.frontier, data.plan)) if part),
         "charts": (chart,) if chart else (),
-        "tables": (table,),
+        "tables": (table, *frontier_tables(data.frontier, known)),
     }
 
 
@@ -203,7 +206,7 @@ def _certificate(data: ReportData) -> dict[str, Any] | None:
         for fact in _facts(values)
     )
     return {
-        "paragraphs": (statement,) if statement else (),
+        "paragraphs": tuple(statement.split("\n\n")) if statement else (),
         "facts": facts,
         "bullets": assumptions,
         "bullets_title": "It holds if" if assumptions else "",

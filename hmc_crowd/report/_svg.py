@@ -28,7 +28,7 @@ WIDE, NARROW = (720, 380), (340, 300)
 _LIGHT = ("#1b1f24", "#57606a", "#d4d9de", "#0b5c93", "#b04a00", "#00705a", "#9a4678", "#6b5b00", "#444444")
 _STYLE = (
     ".chart text{{font:13px system-ui,sans-serif;fill:{0}}}.chart .tick{{fill:{1}}}.chart .grid{{stroke:{2}}}"
-    ".chart .axis{{stroke:{1}}}.chart polyline{{fill:none;stroke-width:2}}.chart .mark{{stroke-width:2}}"
+    ".chart .axis{{stroke:{1}}}.chart polyline,.chart .ring{{fill:none;stroke-width:2}}.chart .mark{{stroke-width:2}}"
 )
 
 

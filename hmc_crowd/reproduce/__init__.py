@@ -11,8 +11,8 @@ Lyu, Wang, Hajishirzi, Dasigi (2024), "HREF".
 
 from __future__ import annotations
 
-from hmc_crowd.reproduce._href import HrefReport, reproduce_href
 from hmc_crowd.reproduce._hmceval import HmcevalReport, reproduce_hmceval
+from hmc_crowd.reproduce._href import HrefReport, reproduce_href
 from hmc_crowd.reproduce._load import HmcevalData, load_hmceval
 
 __all__ = ["HmcevalData", "HmcevalReport", "HrefReport", "load_hmceval", "reproduce_hmceval", "reproduce_href"]

@@ -17,6 +17,7 @@ from hmc_crowd.reproduce import _href_paper as paper
 from hmc_crowd.reproduce._paper_report import PaperReport
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -96,7 +97,7 @@ def _table_2() -> Table:
         title="Table 2 as printed: leave-one-out agreement, percent",
         frame=_frame(rows),
         columns={"method": Column("Method"), **heads},
-        note="; ".join(f"{short} {name.lower()}" for short, name in paper.CATEGORIES.items()) + ". All: over pairs.",
+        note="; ".join(f"{short} {name}" for short, name in paper.CATEGORIES.items()) + ". All: over pairs.",
     )
 
 
@@ -338,7 +339,7 @@ def _figures(composite: pd.DataFrame) -> tuple[Figure, ...]:
     )
 
 
-def _frame(rows: list[dict[str, object]]) -> pd.DataFrame:
+def _frame(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(rows)

@@ -64,14 +64,14 @@ def table_of(problem: Problem, units: NDArray[np.intp], room: NDArray[np.int64])
 
     pools, k = problem.gain.shape[1], len(units)
     gain = problem.gain[units].ravel().astype(np.float64)
-    cost = problem.cost[:, units].reshape(len(problem.rows), -1).astype(np.float64)
+    cost = problem.cost[:, units].reshape(len(problem.rows), k * pools).astype(np.float64)
     one_pool = sparse.kron(sparse.eye(k), np.ones((1, pools)), format="csr")
     if problem.group is None:
         upper = sparse.vstack([sparse.csr_matrix(cost), one_pool], format="csr")
         most = np.concatenate([room.astype(np.float64), np.ones(k)])
         return Table(gain, upper, most, None, k * pools, 0)
     groups, place = np.unique(problem.group[units], return_inverse=True)
-    opening = problem.open_cost[:, groups].reshape(len(problem.rows), -1).astype(np.float64)
+    opening = problem.open_cost[:, groups].reshape(len(problem.rows), len(groups) * pools).astype(np.float64)
     g = len(groups) * pools
     empty = sparse.csr_matrix((k, g))
     upper = sparse.vstack(

@@ -157,13 +157,18 @@ class UptimeRepository(Repository):
         self._session.run(sa.delete(Heartbeat.table()).where(Heartbeat.minute < minute - _KEPT_MINUTES))
 
     def share(self, *, minutes: int = 24 * 60) -> float | None:
-        """Return the share of the last minutes in which it was up, since it was first; None where it never was."""
+        """Return the share of the last minutes in which it was up, since it was first; None where it never was.
+
+        The present minute counts once it was noted: until then it says nothing.
+        """
         now = int(self._session.now().timestamp() // 60)
         which = sa.and_(Heartbeat.minute > now - minutes, Heartbeat.minute <= now)
-        row = self._session.one(sa.select(sa.func.count(), sa.func.min(Heartbeat.minute)).where(which))
+        figures = (sa.func.count(), sa.func.min(Heartbeat.minute), sa.func.max(Heartbeat.minute))
+        row = self._session.one(sa.select(*figures).where(which))
         if row is None or not row[0]:
             return None
-        return float(min(1.0, row[0] / (now - int(row[1]) + 1)))
+        last = max(int(row[2]), now - 1)
+        return float(min(1.0, row[0] / (last - int(row[1]) + 1)))
 
 
 _TERMS = ("name", "kind", "pay_form", "price_minor", "currency", "capacity_per_hour")

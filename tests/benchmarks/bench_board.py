@@ -24,19 +24,18 @@ import pandas as pd
 
 from hmc_crowd.campaign import Campaign
 from hmc_crowd.store import open_store
+from tests.benchmarks.served import Served, quiet_collector, waits_row
 
 BATCH, BATCHES, CONNECTIONS = 2_000, 10, 64
 SERVER = """
-import socket, sys, uvicorn
+import sys
 from hmc_crowd._base.clock import SystemClock
 from hmc_crowd.board import BoardHouse, make_door_app
+from hmc_crowd.cli._serving import bind, run
 from hmc_crowd.store import open_store
 house = BoardHouse(open_store(sys.argv[1]), secret=b"a secret of the benchmark", clock=SystemClock())
-taken = socket.create_server(("127.0.0.1", 0), backlog=2048)
-taken.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-print(taken.getsockname()[1], flush=True)
-server = uvicorn.Server(uvicorn.Config(make_door_app(house), log_level="warning", access_log=False, lifespan="off"))
-server.run(sockets=[taken])
+listening = bind("127.0.0.1", 0)
+run(make_door_app(house), listening, started=lambda: print(listening.getsockname()[1], flush=True))
 """
 
 
@@ -103,31 +102,23 @@ async def singles(url: str, key: str, rate: float, seconds: float) -> list[float
     return waits
 
 
-def processor_s(pid: int) -> float:
-    """Return the processor time that a process has used."""
-    import psutil
-
-    times = psutil.Process(pid).cpu_times()
-    return float(times.user + times.system)
-
-
 async def load(url: str, key: str, pid: int) -> list[tuple[str, str]]:
     rate, seconds = float(os.environ.get("HMC_CROWD_RATE", "200")), float(os.environ.get("HMC_CROWD_SECONDS", "10"))
     headers = {"Authorization": f"Bearer {key}"}
-    started = processor_s(pid)
+    quiet_collector()
+    server = Served(pid)
     async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60) as client:
         per_s = await batches(client)
-    batch_s = processor_s(pid) - started
-    started = processor_s(pid)
-    waits = np.array(await singles(url, key, rate, seconds)) * 1000
-    single_ms = (processor_s(pid) - started) / len(waits) * 1000
-    p50, p99 = np.percentile(waits, [50, 99])
+    batch_s = sum(server.spent_s())
+    server = Served(pid)
+    waits = await singles(url, key, rate, seconds)
+    single_ms = sum(server.spent_s()) / len(waits) * 1000
     return [
         (f"decisions a second, batches of {BATCH:,}", f"{per_s:,.0f}"),
-        (f"single decisions at {rate:g}/s, {len(waits):,} of them", f"p50 {p50:.1f} ms, p99 {p99:.1f} ms"),
+        waits_row(f"single decisions at {rate:g}/s, {len(waits):,} of them", waits),
         ("processor time of the server", f"{batch_s / (BATCH * BATCHES) * 1e6:.0f} us a decision in batches"),
         ("", f"{single_ms:.2f} ms a single request, so {1000 / single_ms:,.0f}/s would fill one core"),
-        ("load of the machine, of how many cores", f"{os.getloadavg()[0]:.1f} of {os.cpu_count()}"),
+        server.load_row(),
     ]
 
 

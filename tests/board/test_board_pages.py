@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+import pandas as pd
 import pytest
-from board_house import NAME, SECRET, forms, send
+from board_house import LABELS, NAME, SECRET, START, forms, send
 
+from hmc_crowd._base.clock import VirtualClock
 from hmc_crowd.board._session import sign_session
+from hmc_crowd.campaign import Campaign
+from hmc_crowd.platform import RemoteAnswer, find_platform
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from board_house import Board
 
 HOME = f"/board/c/{quote(NAME)}"
@@ -26,7 +34,7 @@ def test_the_campaign_shows_its_figures(board: Board) -> None:
 def test_a_page_without_a_session_leads_to_the_sign_in(board: Board) -> None:
     for path in ("/board/", HOME, f"{HOME}/item?id=i00", f"{HOME}/part"):
         reply = board.browser().get(path)
-        assert (reply.status_code, reply.headers["location"]) == (303, "/board/sign-in")
+        assert (reply.status_code, reply.headers["location"].partition("?")[0]) == (303, "/board/sign-in")
 
 
 def test_a_worker_s_key_does_not_open_the_board(board: Board) -> None:
@@ -62,6 +70,16 @@ def test_too_many_tries_are_put_off(board: Board) -> None:
     browser = board.browser()
     codes = [browser.post("/board/sign-in", data={"key": f"hmck_x_{n}"}).status_code for n in range(12)]
     assert codes == [403] * 10 + [429] * 2
+
+
+def test_who_follows_a_link_comes_there_after_signing_in(board: Board) -> None:
+    browser = board.browser()
+    asked = browser.get(f"{HOME}/item", params={"id": "i 20/&", "aspect": "label"}, follow_redirects=False)
+    assert asked.status_code == 303
+    page = browser.get(asked.headers["location"])
+    to = unescape(re.search(r'name="to" value="([^"]*)"', page.text)[1])  # type: ignore[index]
+    signed = browser.post("/board/sign-in", data={"key": board.key("auditor"), "to": to})
+    assert signed.headers["location"] == f"{HOME}/item?id=i+20%2F%26&aspect=label"
 
 
 def test_text_of_items_is_never_markup(board: Board) -> None:
@@ -162,6 +180,7 @@ def test_a_bonus_is_paid_once(board: Board) -> None:
         assert [(each.submission_id, each.amount_minor) for each in tx.payments.read(1, reason_code="care")] == [
             (name, 150)
         ]
+    assert "care: 1.50 USD, paid" in reply.text
 
 
 def test_a_reviewer_pays_no_bonus(board: Board) -> None:
@@ -210,3 +229,24 @@ def test_signing_out_ends_the_session(board: Board) -> None:
     browser = board.browser("owner")
     send(browser, browser.get("/board/").text, "sign-out")
     assert browser.get("/board/").status_code == 303
+
+
+def test_an_item_is_answered_when_people_have_answered_it(tmp_path: Path) -> None:
+    from hmc_crowd.board._figures import read_live
+
+    place: Any = find_platform("local", str(tmp_path / "workplace.db"), clock=VirtualClock(START))
+    with Campaign.create(tmp_path / "c.db", "c", labels=LABELS, clock=VirtualClock(START)) as campaign:
+        campaign.add_items(pd.DataFrame({"item": ["a", "b"], "text": ["One.", "Two."]}))
+        campaign.add_predictions(pd.DataFrame({"item": ["a", "b"], "label": "good", "confidence": 0.6}))
+        campaign.estimate_effort()
+        campaign.plan(trade_off=0, max_human=1.0, audit=0)
+        campaign.publish(place, redundancy=1, pay_minor=10, budget_minor=100, dry_run=False)
+        assert read_live(campaign._context).item_share == 0.0
+        assert "until people have answered" in campaign.explain("a").why_final
+        hit = next(iter(place.find_all().values()))
+        work = place.accept(hit.hit_id, "ann")
+        answers = [RemoteAnswer(q.item, q.aspect, "bad", START, START) for q in place.hit(hit.hit_id).items]
+        place.hand_in(work.submission_id, "ann", answers)
+        campaign.collect(place)
+        assert read_live(campaign._context).item_share == 1.0
+    place.close()

@@ -144,6 +144,23 @@ def test_gold_is_asked_what_the_others_are_asked(tmp_path: Path, clock: Any, wor
             assert sorted(asked) == sorted((item, aspect) for item in items for aspect in ("tone", "warmth"))
 
 
+def test_every_item_is_asked_in_the_order_of_the_campaign_gold_too(tmp_path: Path, clock: Any, workplace: Any) -> None:
+    names = [f"i{n}" for n in range(4)]
+    # Not the order of the alphabet: a page whose questions stood in another order would be known for gold.
+    aspects = [Aspect("tone", ("kind", "rude")), Aspect("better", ("yes", "no")), Aspect("ends", ("well", "badly"))]
+    with Campaign.create(tmp_path / "g.db", aspects=aspects, seed=1, clock=clock) as campaign:
+        campaign.add_items([{"item": item, "text": f"Text {item}."} for item in names])
+        campaign.add_predictions([{"item": i, "label": "kind", "confidence": 0.6} for i in names], aspect="tone")
+        campaign.add_gold([{"item": "i0", "label": "kind"}], aspect="tone")
+        campaign.estimate_effort()
+        campaign.plan(trade_off=0.0, max_human=None, audit=0)
+        campaign.publish(workplace, redundancy=2, pay_minor=100, budget_minor=100_000, gold_share=0.25, dry_run=False)
+        (remote,) = workplace.find_all().values()
+        shown = workplace.hit(remote.hit_id).items
+    asked = {item: [each.aspect for each in shown if each.item == item] for item in names}
+    assert asked == {item: ["tone", "better", "ends"] for item in names}
+
+
 def test_pairs_need_two_responses(tmp_path: Path, clock: Any) -> None:
     with Campaign.create(tmp_path / "p.db", aspects=[Aspect("better", kind="pair")], seed=1, clock=clock) as made:
         with pytest.raises(FrameError, match="lack the column response_a"):

@@ -265,6 +265,24 @@ def test_a_change_while_the_last_one_is_being_saved_is_saved_too(live, new_page)
     assert [each.label for each in house.local.saved_answers([name])[name]] == ["polite"]
 
 
+def test_who_goes_back_to_the_first_choice_while_the_second_is_being_saved_keeps_the_first(live, new_page) -> None:
+    house = live()
+    name, link = house.work(dialogue())
+    page = new_page()
+    held: list[Any] = []
+    page.goto(link)
+    page.get_by_label("polite").check()
+    saved(page)
+    page.route("**/q/1", lambda route: held.append(route), times=1)
+    page.get_by_label("rude").check()
+    while not held:
+        page.wait_for_timeout(20)
+    page.get_by_label("polite").check()
+    held[0].continue_()
+    saved(page)
+    assert [each.label for each in house.local.saved_answers([name])[name]] == ["polite"]
+
+
 def test_reading_the_guide_is_work_and_reading_the_consent_is_not(live, new_page) -> None:
     house = live(study=full_study(checks=(), training=(), test=()))
     _name, link = house.work(dialogue())
@@ -380,7 +398,7 @@ def test_a_worker_s_own_page(live, new_page, size, scheme, language) -> None:
 
 def test_what_was_typed_last_is_kept_when_another_link_is_followed(live, new_page) -> None:
     house = live()
-    name, link = house.work(every_kind())
+    _, link = house.work(every_kind())
     page = new_page()
     page.on("dialog", lambda dialog: page.said.append(f"asked: {dialog.message}"))
     page.goto(f"{link}/q/4")

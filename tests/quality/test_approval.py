@@ -129,3 +129,23 @@ def test_wrong_arguments() -> None:
         approval_ranking(["ann"], [day(1), day(2)])
     with pytest.raises(FrameError, match="platform lacks the column rate"):
         approval_ranking(["ann"], day(5), platform=REVIEWS)
+
+
+def test_many_instants_are_answered_like_each_alone(rng: np.random.Generator) -> None:
+    n = 300
+    reviews = pd.DataFrame(
+        {
+            "worker": rng.choice(EVERYBODY, n),
+            "approved": rng.random(n) < 0.8,
+            "at": [day(1) + timedelta(hours=int(hour)) for hour in rng.integers(0, 200, n)],
+        }
+    )
+    asked = [day(1) + timedelta(hours=int(hour)) for hour in rng.integers(0, 200, 40)]
+    names = [str(name) for name in rng.choice(EVERYBODY, 40)]
+    found = approval_ranking(names, asked, reviews=reviews, platform=LIFETIME)
+    for row, (name, instant) in enumerate(zip(names, asked, strict=True)):
+        past = reviews[(reviews["at"] < instant) & (reviews["worker"] == name)]["approved"]
+        if found["source"].iloc[row] == "ours":
+            assert found["rate"].iloc[row] == pytest.approx(past.mean())
+        one = approval_ranking([name], instant, reviews=reviews[reviews["at"] < instant], platform=LIFETIME)
+        pd.testing.assert_series_equal(found.iloc[row], one.iloc[0], check_names=False)

@@ -129,3 +129,15 @@ def test_misuse_is_one_sentence() -> None:
         complexity_features(["a", None])  # type: ignore[list-item]
     with pytest.raises(InputError, match="effort_s has 1 rows"):
         complexity_features(["a", "b"], effort_s=[1.0])
+
+
+def test_noise_is_never_turned_round_into_a_finding() -> None:
+    explained, slopes = [], []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        table = pd.DataFrame({"n_answers": 4, "pairs": 6, "differ": rng.integers(0, 5, 120)})
+        model = ComplexityModel(seed=seed).fit(pd.DataFrame(rng.normal(size=(120, 5)), columns=list("abcde")), table)
+        explained.append(model.report_.explained)
+        slopes.append(model.to_dict()["curve"]["slope"][0])
+    assert min(slopes) >= 0
+    assert np.mean(explained) < 0

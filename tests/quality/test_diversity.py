@@ -181,3 +181,13 @@ def test_groups_need_their_columns() -> None:
     answers = pd.DataFrame({"task": [1], "worker": [1], "label": ["x"]})
     with pytest.raises(FrameError, match="workers lacks the column region"):
         group_labels(answers, pd.DataFrame({"worker": [1]}), "region")
+
+
+def test_expertise_is_an_area_and_not_a_part_of_its_name(rng: np.random.Generator) -> None:
+    people = pd.DataFrame({"worker": range(5), "expertise": ["cartography", None, np.nan, "law, art", ["art"]]})
+    assert sorted(draw_diverse(people, [], 5, rng=rng, expertise="art").workers) == [3, 4]
+
+
+def test_an_availability_out_of_range_is_refused(rng: np.random.Generator) -> None:
+    with pytest.raises(InputError, match="availability is 80"):
+        draw_diverse(pool(rng), [], 5, rng=rng, availability=80)

@@ -101,3 +101,10 @@ def test_no_labels_no_effect() -> None:
     assert exclusion_effect({}, {}).share == 0
     with pytest.raises(InputError, match="after has the item 'z'"):
         exclusion_effect({}, {"z": 1})
+
+
+def test_a_share_of_whole_people_is_not_lost_to_rounding() -> None:
+    # 29% of 100 workers is 28.999... as a float
+    signals = {who: [RejectionSignal("same_label", "x"), RejectionSignal("drift", "y")] for who in range(29)}
+    found = exclude_workers(signals={**signals, **{who: [] for who in range(29, 100)}}, most=0.29)
+    assert found["excluded"].sum() == 29

@@ -195,3 +195,38 @@ def test_the_sources_load_does_not_fit_its_staff() -> None:
     assert staffing(10_000, 0.15, people=5000, answer_s=10, answers=3).people_needed == 135_000
     with pytest.raises(InputError, match="out of range"):
         staffing(10, 0.1, people=-1, answer_s=10)
+
+
+def test_many_items_are_escalated_at_once(rng: np.random.Generator) -> None:
+    rows = pd.DataFrame(
+        {
+            "item": np.repeat(np.arange(500), 3),
+            "tier": rng.integers(1, 4, 1500),
+            "expert": np.tile(["u", "v", "w"], 500),
+            "label": rng.choice([0, 1], 1500),
+        }
+    )
+    found = escalate(rows)
+    alone = pd.concat([escalate(part) for _, part in rows.groupby("item")], ignore_index=True)
+    pd.testing.assert_frame_equal(found, alone, check_dtype=False)
+
+
+@pytest.mark.parametrize("kind", [int, np.int64])
+def test_a_size_is_any_whole_number(kind: type) -> None:
+    assert len(audit_sample(range(10), KEY, size=kind(3)).items) == 3
+
+
+def test_nobody_and_no_time_are_said() -> None:
+    from hmc_crowd.quality import staffing
+
+    with pytest.raises(InputError, match="tiers is empty: there is no expert"):
+        what_if({}, [])
+    with pytest.raises(InputError, match="hours above 0"):
+        staffing(1, 0.5, people=3, answer_s=10, hours=0)
+    with pytest.raises(InputError, match="hours is 0"):
+        expert_workload([Expert("ann")], hours=0)
+
+
+def test_the_people_needed_for_a_large_stream() -> None:
+    # 90,000 are busy all the time; the wait falls below a second with 49 more.
+    assert people_needed(5_400_000, 60, wait_s=1) == 90_049

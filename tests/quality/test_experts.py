@@ -316,3 +316,38 @@ def test_a_full_tier_moves_items_up_at_the_higher_price_or_queues_them() -> None
     assert up["state"].tolist() == ["placed", "placed", "moved_up", "queued"]
     assert up["cost_minor"].tolist() == [1500, 1500, 6000, 0]
     assert place_in_tiers(items, tiers, full="queue")["state"].tolist() == ["placed", "placed", "queued", "queued"]
+
+
+def test_what_moves_up_keeps_nobody_waiting_who_can_go_nowhere_else() -> None:
+    tiers = [Tier(1, 1, 1, 3000), Tier(2, 1, 1, 6000)]
+    items = pd.DataFrame({"item": list("abc"), "tier": [1, 1, 2], "urgency": [5, 5, 1]})
+    found = place_in_tiers(items, tiers).set_index("item")
+    assert found.loc["c", "state"] == "placed"
+    assert found.loc["b", "state"] == "queued"
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "says"),
+    [
+        ("tier", "high", "tier must be a number"),
+        ("tier", None, "tier is missing in row 0"),
+        ("deadline_s", "soon", "deadline_s must be a number"),
+        ("waited_s", -1, "waited_s must be a number of 0 or more"),
+    ],
+)
+def test_what_is_no_number_is_not_taken_for_the_least(column: str, value: Any, says: str) -> None:
+    items = pd.DataFrame({"item": ["a", "b"], "tier": [3, 1]}).assign(**{column: [value, 1]})
+    with pytest.raises(FrameError, match=says):
+        allocate_experts(items, [Expert("low"), Expert("high", tier=3)])
+
+
+def test_a_load_that_is_no_number_is_refused() -> None:
+    with pytest.raises(InputError, match="load nan"):
+        Expert("ann", load=float("nan"))  # type: ignore[arg-type]
+
+
+def test_the_bound_is_tight_though_nobody_may_go_to_a_taker() -> None:
+    # The second taker has room, and not one item that it may have.
+    found = best_transport(np.array([[0.4, -np.inf], [0.2, -np.inf]]), [np.array([0.3, 0.3]), np.array([0.3])])
+    assert found.total == pytest.approx(1.2)
+    assert found.gap == pytest.approx(0, abs=1e-12)

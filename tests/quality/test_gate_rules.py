@@ -270,9 +270,9 @@ def test_wrong_tables_are_one_sentence(items: Any, rows: Any, workers: Any, says
 
 
 def test_numbers_and_text_never_meet_and_are_refused() -> None:
-    with pytest.raises(FrameError, match="different kinds, string and integer"):
+    with pytest.raises(FrameError, match="different kinds, text and numbers"):
         gate_evidence(pd.DataFrame({"item": [1]}), answers_of("x").assign(task="1"))
-    with pytest.raises(FrameError, match="the workers are of different kinds, string and integer"):
+    with pytest.raises(FrameError, match="the workers are of different kinds, text and numbers"):
         gate_evidence(None, answers_of("x"), {0: 0.9})
 
 

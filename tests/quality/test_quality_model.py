@@ -191,3 +191,9 @@ def test_misuse_is_one_sentence() -> None:
         WorkerQualityModel().fit(features.drop(columns="accuracy"), right, [], [])
     with pytest.raises(InputError, match="3 rows for 600"):
         WorkerQualityModel().fit(features, right[:3], [], [])
+
+
+@pytest.mark.parametrize("setting", ["n_estimators", "max_depth", "min_samples_leaf"])
+def test_settings_out_of_range_are_refused_before_any_work(setting: str) -> None:
+    with pytest.raises(InputError, match=f"{setting} is 0"):
+        WorkerQualityModel(**{setting: 0})  # type: ignore[arg-type]

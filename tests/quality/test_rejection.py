@@ -97,3 +97,10 @@ def test_all_or_none_and_never_above_the_cap(new: int, before: int, more: int, c
         return
     assert len(found) == new
     assert not new or new + before <= max(1, cap * handed_in)
+
+
+def test_a_cap_of_whole_submissions_is_not_lost_to_rounding() -> None:
+    # 29% of 100 is 28.999... as a float
+    signals = (RejectionSignal("gold", "5 of 6 wrong", 5), RejectionSignal("same_label", "all 40 answers are A"))
+    proposals = [RejectionProposal(f"s{number}", signals, "x" * 100) for number in range(29)]
+    assert len(check_rejections(proposals, handed_in=100, signed_off_by="Kim", cap=0.29)) == 29

@@ -196,3 +196,24 @@ def test_the_literal_quality_stays_in_its_range(base: float, idle: float, recent
 def test_wrong_numbers_are_refused(call: object, words: str) -> None:
     with pytest.raises(InputError, match=words):
         call()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("shape", [(8.0, 2.0), (3.0, 1.0), (14.0, 6.0)])
+def test_the_interval_covers_in_a_small_pool_with_little_gold(shape: tuple[float, float]) -> None:
+    rng = np.random.default_rng(9)
+    inside, pools = [], 100
+    for _ in range(pools):
+        true, n = rng.beta(*shape, 60), rng.integers(0, 5, 60)
+        right = rng.binomial(n, true)
+        given = answers_of(
+            **{f"w{who:02d}": (int(good), int(of)) for who, (good, of) in enumerate(zip(right, n, strict=True))}
+        )
+        unseen = pd.DataFrame([("x", f"w{who:02d}", 1) for who in range(60)], columns=["task", "worker", "label"])
+        found = worker_quality(pd.concat([given, unseen]), GOLD)
+        inside.append(((found["low"] <= true) & (true <= found["high"])).mean())
+    # Pools differ by how well their prior is learnt: four standard errors of the mean over pools.
+    assert np.mean(inside) >= 0.93 - 4 * np.std(inside) / np.sqrt(pools)
+
+
+def test_a_streak_may_be_any_sequence() -> None:
+    assert right_in_a_row(pd.Series([True, False, True], index=[5, 6, 7])) == 1  # type: ignore[arg-type]

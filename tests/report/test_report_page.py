@@ -162,7 +162,7 @@ def test_missing_parts_say_why(tmp_path: Path) -> None:
     text = " ".join(" ".join(Page(paths.html.read_text("utf-8")).text).split())
     assert numbers["tables"] == {}
     assert numbers["missing"]["certificate"] == "the audit is still open."
-    assert len(numbers["missing"]) == 12
+    assert len(numbers["missing"]) == 13
     for reason in numbers["missing"].values():
         assert reason in text
     assert numbers["summary"]["agreement"] == {

@@ -110,7 +110,7 @@
       if (!told) return;
       Object.entries(told.marks || {}).forEach(([name, mark]) => {
         const field = form.elements["was_" + name];
-        if (field && !dirty) field.value = mark;
+        if (field) field.value = mark; // what the server has now, whatever the page says by now
       });
       isSaved = !dirty;
       if (isSaved) say(form.dataset.saved);

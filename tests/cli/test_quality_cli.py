@@ -1,0 +1,111 @@
+"""quality, tests, alerts and gate on a campaign: what they print, what they write, and what they refuse."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def test_check_says_quality_drift_pay_and_alerts(hmc: Callable[..., Any], at: Callable[[str], Any]) -> None:
+    at("collected")
+    told = hmc("check", "--json")
+    assert told.code == 0
+    assert {"workers", "excluded", "quality", "alerts"} <= set(told.json)
+    worker = told.json["quality"]["workers"][0]
+    assert worker["low"] < worker["quality"] < worker["high"]
+    said = hmc("check").out
+    assert "with an alarm of drift" in said
+    assert "an hour of active time" in said
+    assert "no alert lasts" in said
+
+
+@pytest.mark.parametrize("command", ["workers", "gold", "drift", "texts", "ranking"])
+def test_each_view_is_shown_written_and_printed_as_json(
+    hmc: Callable[..., Any], at: Callable[[str], Any], command: str
+) -> None:
+    folder = at("collected")
+    assert hmc("quality", command).code == 0
+    assert isinstance(hmc("quality", command, "--json").json, list)
+    assert hmc("quality", command, "--out", "table.csv").code == 0
+    assert (folder / "table.csv").exists()
+    assert hmc("quality", command, "--out", "table.csv").code == 2
+
+
+def test_approval_rates_are_ranked_as_of_a_moment(hmc: Callable[..., Any], at: Callable[[str], Any]) -> None:
+    folder = at("collected")
+    pd.DataFrame({"worker": ["ann", "bob"], "rate": ["95% (19/20)", "0% (0/0)"]}).to_csv(
+        folder / "rates.csv", index=False
+    )
+    early = ("--at", "2020-01-01T00:00Z")
+    assert hmc("quality", "rates", "rates.csv", "--platform", "prolific", *early, "--json").json == {"readings": 2}
+    rows = hmc("quality", "ranking", "--json").json
+    assert {row["source"] for row in rows} == {"unknown"}
+    assert "rate" in hmc("quality", "rates", "items.csv", "--platform", "prolific").err
+
+
+def test_a_test_is_kept_taken_and_listed(hmc: Callable[..., Any], at: Callable[[str], Any]) -> None:
+    folder = at("planned")
+    key = pd.DataFrame({"item": [f"q{n}" for n in range(11)], "label": "good", "training": ["yes"] + ["no"] * 10})
+    key.to_csv(folder / "key.csv", index=False)
+    assert "9 of 10 right pass" in hmc("tests", "add", "tone", "key.csv").out
+    key.assign(label=["good"] * 9 + ["bad"] * 2).to_csv(folder / "ann.csv", index=False)
+    take = ("tests", "take", "tone", "ann", "ann.csv", "--platform", "prolific")
+    assert hmc(*take, "--json").json["passed"] is False
+    again = hmc(*take)
+    assert (again.code, "all 1 attempts" in again.err) == (2, True)
+    listed = hmc("tests", "list", "--json").json
+    assert [each["name"] for each in listed["tests"]] == ["tone"]
+    assert len(listed["attempts"]) == 1
+    refused = hmc("tests", "sync", "tone", "--platform", "local")
+    assert "keeps no qualifications" in refused.err
+
+
+def test_rules_are_set_and_an_alert_is_said_once(hmc: Callable[..., Any], at: Callable[[str], Any]) -> None:
+    at("collected")
+    assert "worker quality" in {rule["name"] for rule in hmc("alerts", "rules", "--json").json}
+    assert hmc("alerts", "set", "strict", "--limit", "0.5").code == 2
+    set_ = ("alerts", "set", "strict", "--figure", "queue_age_s", "--wrong", "below", "--limit", "1")
+    assert "strict" in {rule["name"] for rule in hmc(*set_, "--json").json}
+    first = hmc("alerts", "look", "--json").json
+    assert {each["rule"] for each in first["notices"]} == {"strict"}
+    assert hmc("alerts", "look", "--json").json["notices"] == []
+    listed = hmc("alerts", "list", "--json").json
+    assert len(listed["lasting"]) == len(listed["notices"]) == len(first["notices"])
+    assert "still: strict" in hmc("alerts", "look").out
+    assert "strict" not in {rule["name"] for rule in hmc("alerts", "usual", "--json").json}
+    assert hmc("alerts", "list", "--json").json["lasting"] == []
+
+
+def test_the_gate_decides_assigns_and_exports(hmc: Callable[..., Any], at: Callable[[str], Any]) -> None:
+    folder = at("certified")
+    found = hmc("gate", "decide", "--kind", "consensus", "--set", "agreement=0.9", "--json").json
+    assert 0 < found["experts"] < found["items"]
+    done = hmc("gate", "assign", "--json").json
+    assert (done["given"], done["queued"]) == (0, found["experts"])
+    key = hmc("keys", "issue", "--role", "expert", "--label", "eva", "--per-hour", "500")
+    if key.code == 0:
+        assert hmc("gate", "assign", "--json").json["given"] == found["experts"]
+        assert len(hmc("gate", "assigned", "--json").json) == found["experts"]
+    assert "decisions: " in hmc("gate", "decisions", "--newest", "--out", "decided.csv").out
+    rows = pd.read_csv(folder / "decided.csv")
+    assert len(rows) == found["items"]
+    assert {"policy_version", "reason_code", "decider", "decided_by"} <= set(rows)
+    assert "gate is 'magic'" in hmc("gate", "decide", "--kind", "magic").err
+    assert "--set" in hmc("gate", "decide", "--set", "agreement").err
+
+
+def test_a_trained_gate_decides_in_the_campaign(hmc: Callable[..., Any], at: Callable[[str], Any]) -> None:
+    at("certified")
+    rows = [(f"t{n}", f"w{w}", "good" if (n + w) % 3 else "bad") for n in range(90) for w in range(3)]
+    pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv("said.csv", index=False)
+    pd.DataFrame({"item": [f"t{n}" for n in range(90)], "label": ["good", "bad", "bad"] * 30}).to_csv(
+        "experts.csv", index=False
+    )
+    assert hmc("gate", "train", "said.csv", "--gold", "experts.csv", "--out", "gate.skops").code == 0
+    told = hmc("gate", "decide", "--model", "gate.skops", "--json").json
+    assert "items" in told, told
