@@ -18,8 +18,8 @@ from hmc_crowd.platform import SubmissionState
 from hmc_crowd_local._records import check_text
 from hmc_crowd_local._repository import chunks
 from hmc_crowd_local._steps import Steps
-from hmc_crowd_local._tables import ANSWER, SUBMISSION
-from hmc_crowd_local._tables_pages import INVITE, OPT_OUT, SHIFT, SKIP, STANDING
+from hmc_crowd_local._tables import ANSWER, HIT, SUBMISSION
+from hmc_crowd_local._tables_pages import INVITE, MESSAGE, OPT_OUT, SHIFT, SKIP, STANDING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -117,6 +117,16 @@ class Staff(Steps):
         query = sa.select(STANDING).where(STANDING.c.worker == worker).order_by(STANDING.c.scope)
         with self._database.read() as connection:
             return [(row.scope, row.right, row.n) for row in connection.execute(query)]
+
+    def waiting_threads(self, scope: str) -> int:
+        """Return in how many threads about a campaign's items a worker waits for an answer."""
+        newest = sa.select(sa.func.max(MESSAGE.c.message_id)).group_by(MESSAGE.c.submission_id, MESSAGE.c.item)
+        last = sa.and_(MESSAGE.c.author == "worker", MESSAGE.c.message_id.in_(newest))
+        # A changed guideline adds to the campaign's scope.
+        of_campaign = sa.or_(HIT.c.scope == scope, HIT.c.scope.startswith(f"{scope}:", autoescape=True))
+        query = sa.select(sa.func.count()).select_from(sa.join(MESSAGE, SUBMISSION).join(HIT))
+        with self._database.read() as connection:
+            return connection.execute(query.where(last, of_campaign)).scalar() or 0
 
     def skips(self, submission_ids: Iterable[str]) -> Mapping[str, tuple[RemoteSkip, ...]]:
         """Return what was skipped or reported, and never answered, in submissions that are handed in."""

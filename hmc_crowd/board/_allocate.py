@@ -14,6 +14,7 @@ from hmc_crowd.board._fields import moment, require_known, require_rows
 from hmc_crowd.board._once import once
 from hmc_crowd.board._staff import Staff, Wanted, seconds_until
 from hmc_crowd.campaign._policy import live_policy
+from hmc_crowd.campaign._stream import look, steered
 from hmc_crowd.errors import StateError
 from hmc_crowd.store import Place
 
@@ -31,6 +32,7 @@ __all__ = ["allocate_items"]
 
 _ITEM = {
     "item": str,
+    "label": str,
     "confidence": float,
     "effort": float,
     "seconds": float,
@@ -43,7 +45,7 @@ _ITEM = {
 }
 _NEEDED = {"item", "confidence", "effort"}
 # How long figures that many requests read may be old: the people's mean score, and the length of the line.
-_QUALITY_S, _LINE_S = 30.0, 2.0
+_QUALITY_S, _LINE_S, _STREAM_S = 30.0, 2.0, 2.0
 _TOLD_AT_MOST = 1_000
 
 
@@ -56,6 +58,8 @@ class _Asked:
     due_at: datetime | None
     features: Features
     skills: frozenset[str]
+    label: str | None
+    confidence: float
 
 
 def allocate_items(house: BoardHouse, _key: KeyRecord, given: dict[str, Any]) -> Reply:
@@ -64,6 +68,8 @@ def allocate_items(house: BoardHouse, _key: KeyRecord, given: dict[str, Any]) ->
     context = house.asked(given.get("campaign"))
     rows = require_rows(given, "items", _ITEM, _NEEDED, most=house.settings.most_items)
     quality = _quality(house, context)
+    # Looked at here, since it may close windows: a transaction of its own, before the one that decides.
+    stream = house.kept(("stream", context.campaign_id), _STREAM_S, lambda: look(context))
     asked = [_asked(row, quality) for row in rows]
     names = [row["item"] for row in rows]
     if len(set(names)) < len(names):
@@ -72,6 +78,7 @@ def allocate_items(house: BoardHouse, _key: KeyRecord, given: dict[str, Any]) ->
 
     def work(tx: Transaction, shared: dict[Any, Any]) -> Any:
         rule, answers = _rule(house, context, tx, shared)
+        rule = steered(rule, stream)
         decided = rule.decide(
             names,
             [row["confidence"] for row in rows],
@@ -91,7 +98,12 @@ def _asked(row: dict[str, Any], quality: float | None) -> _Asked:
         complexity = complexity_of(text)
     features = Features(len(text), complexity, row.get("risk", "low"), int(row.get("urgency", 3)), quality)
     skills = frozenset(each.strip().casefold() for each in row.get("skills", ()))
-    return _Asked(row["item"], text, moment(row["item"], row.get("due_at")), features, skills)
+    return _Asked(row["item"], text, moment(row["item"], row.get("due_at")), features, skills, *_said(row))
+
+
+def _said(row: dict[str, Any]) -> tuple[str | None, float]:
+    """Return the machine's label, where it is told, and how sure it is."""
+    return row.get("label"), row["confidence"]
 
 
 def _rule(house: BoardHouse, context: Context, tx: Transaction, shared: dict[Any, Any]) -> Any:
@@ -145,7 +157,8 @@ def _give_out(
             "expert": expert,
             "features": each.features.shown(),
         }
-        stored.append({**row, "text": each.text, "policy": what.policy_version})
+        machine = {"label": each.label, "confidence": each.confidence}
+        stored.append({**row, **machine, "text": each.text, "policy": what.policy_version})
         shown[at] = {
             **row,
             "due_at": None if each.due_at is None else each.due_at.isoformat(),

@@ -114,9 +114,9 @@ def _list(visit: Visit, *, said: str = "") -> Page:
 
 
 def _case(visit: Visit, shown: Case, *, problem: bool = False) -> Page:
-    swapped = shown.kind == "pair" and _is_swapped(visit.who.id, shown.item)
+    swapped = bool(shown.options) and _is_swapped(visit.who.id, shown.item)
     choices = [Choice(label, _called(shown, label, swapped=swapped)) for label in shown.labels]
-    if swapped:
+    if swapped and shown.kind == "pair":
         choices = [choices[1], choices[0], *choices[2:]]
     names = {each.value: each.text for each in choices}
     if shown.blind_label is None and not shown.labels:

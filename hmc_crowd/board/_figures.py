@@ -12,6 +12,7 @@ from hmc_crowd._base.money import Money
 from hmc_crowd.board._gate import Figures
 from hmc_crowd.campaign._load import PoolLoad, pool_loads
 from hmc_crowd.campaign._status import Status, status
+from hmc_crowd.campaign._stream import Stream, peek
 from hmc_crowd.campaign._wages import PayCheck, fair_pay
 from hmc_crowd.campaign._work import items_answered
 
@@ -57,6 +58,8 @@ class Live:
         Median time of an answer; people with work under way; answers of the last hour.
     uptime : float, optional
         Share of the minutes of the last day in which a server was up.
+    stream : Stream, optional
+        How a watched stream stood when the door or somebody else looked last.
     """
 
     status: Status
@@ -76,12 +79,15 @@ class Live:
     at_work: int
     last_hour: int
     uptime: float | None
+    stream: Stream | None = None
 
     @property
     def mark(self) -> str:
         """Changes whenever a count does; age alone changes nothing."""
         pools = [(each.pool, each.open_places, each.members) for each in self.pools]
-        return digest(repr(self.status), len(self.gold), sorted(self.door.items()), _states(self.submissions), pools)
+        return digest(
+            repr(self.status), len(self.gold), sorted(self.door.items()), _states(self.submissions), pools, self.stream
+        )
 
     @property
     def committed(self) -> str:
@@ -100,6 +106,7 @@ def read_live(context: Context) -> Live:
         known = tx.frames.read(cid, "gold", columns=["item", "aspect", "label"])
         door, first = tx.door.totals(cid), tx.door.queue(cid, limit=10_000)
         pools, missing, uptime = pool_loads(context, tx), tx.work.missing_counts(cid), tx.uptime.share()
+        stream = peek(context, tx)
         redundancy = int(context.settings_in(tx).get("redundancy", 1))
         done, planned = (0, 0) if plan is None else items_answered(context, tx, plan.id, redundancy)
     gold = _gold_answers(answers, known)
@@ -136,6 +143,7 @@ def read_live(context: Context) -> Live:
         at_work=int(submissions[submissions["state"] == "accepted"]["worker"].nunique()),
         last_hour=int((answers["submitted"] > pd.Timestamp(now) - pd.Timedelta(hours=1)).sum()),
         uptime=uptime,
+        stream=stream,
     )
 
 

@@ -110,6 +110,16 @@ def _buckets(edges: Sequence[float], so_far: Sequence[int]) -> list[tuple[str, f
     return [(name, float(n)) for name, n in zip([*map(str, edges), "+Inf"], so_far, strict=True)]
 
 
+def _of_stream(live: Live, name: str) -> float | None:
+    return None if live.stream is None else float(getattr(live.stream, name))
+
+
+def _of_last_window(live: Live) -> float | None:
+    if live.stream is None or not live.stream.windows:
+        return None
+    return live.stream.windows[-1]["agreement_at_least"] or 0.0
+
+
 def _open(live: Live) -> int:
     return sum(n for (_, is_open), n in live.door.items() if is_open)
 
@@ -132,5 +142,10 @@ _GAUGES: tuple[tuple[str, str, Any], ...] = (
     ("questions", "Questions for a person.", lambda live: live.figures.questions),
     ("queue_items", "Open items of the machine door.", _open),
     ("queue_age_seconds", "Age of the oldest of them.", lambda live: live.figures.oldest_queue_s),
+    ("stream_audit_share", "Chance of an audit at the door.", lambda live: _of_stream(live, "audit_probability")),
+    ("stream_alarm", "Whether the stream's alarm is on.", lambda live: _of_stream(live, "alarmed")),
+    ("stream_error_high", "Upper end of the rolling audit error.", lambda live: _of_stream(live, "error_high")),
+    ("stream_agreement_at_least", "Of the last window; 0 where withdrawn.", lambda live: _of_last_window(live)),
+    ("stream_price", "How many times dearer people are.", lambda live: _of_stream(live, "price")),
     ("queue_overdue", "Open items past their deadline.", lambda live: live.figures.overdue),
 )

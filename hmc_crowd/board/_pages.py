@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.money import parse_money
 from hmc_crowd.board._desk import Page
@@ -58,16 +58,25 @@ def campaigns(visit: Visit) -> Page:
 
 def campaign(visit: Visit) -> Page:
     """Show one campaign."""
-    house = visit.house
-    return Page(
-        "overview.html", overview(house.context(visit.values["campaign"]), house.settings.gate, house.alert_log)
-    )
+    house, context = visit.house, visit.house.context(visit.values["campaign"])
+    return Page("overview.html", _with_threads(visit, overview(context, house.settings.gate, house.alert_log)))
 
 
 def part(visit: Visit) -> Page:
     """Show what changes on it, alone."""
+    house, context = visit.house, visit.house.context(visit.values["campaign"])
+    return Page("live.html", _with_threads(visit, live_view(context, house.settings.gate, house.alert_log)))
+
+
+def _with_threads(visit: Visit, shown: dict[str, Any]) -> dict[str, Any]:
+    """Add how many workers wait for a word about an item, where the workplace knows of this campaign's work."""
     house = visit.house
-    return Page("live.html", live_view(house.context(visit.values["campaign"]), house.settings.gate, house.alert_log))
+    if house.workplace is None:
+        return shown
+    scope = str(house.context(visit.values["campaign"]).settings().get("uid", ""))
+    count = house.workplace.waiting_threads(scope)
+    row = ("Questions of workers", f"{count:,}", "hmc-crowd invites messages lists them" if count else "")
+    return shown | {"queues": [*shown["queues"], row]}
 
 
 def item(visit: Visit) -> Page:

@@ -50,6 +50,7 @@ def _allocation() -> dict[str, Any]:
     item = {
         "item": _name(500),
         "confidence": _SHARE | {"description": "The machine's, as it came."},
+        "label": _name(500, "The machine's; needed where the stream is watched, for its certificates."),
         "effort": {
             "type": "number",
             "minimum": 0,

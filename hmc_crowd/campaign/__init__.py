@@ -19,6 +19,7 @@ from hmc_crowd.campaign._gating import Gated
 from hmc_crowd.campaign._guideline import GuidelineChanged
 from hmc_crowd.campaign._labels import CampaignCertificate, GoldCheck
 from hmc_crowd.campaign._learn import Learned
+from hmc_crowd.campaign._panel import Panel
 from hmc_crowd.campaign._pay import Bonus, Paid
 from hmc_crowd.campaign._plan import CampaignPlan
 from hmc_crowd.campaign._qualifying import Synced
@@ -60,6 +61,7 @@ __all__ = [
     "Lasting",
     "Learned",
     "Paid",
+    "Panel",
     "QualityCheck",
     "Question",
     "Quote",

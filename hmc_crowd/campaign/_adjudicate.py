@@ -139,6 +139,8 @@ def _of_expert(
 def open_case(context: Context, item: str, expert: str, *, aspect: str | None) -> Case:
     """Return an item as this expert may see it now."""
     record = _choice(context, aspect)
+    # Workers have both responses before them whatever they are asked of the item, so the expert has, too.
+    is_pair = any(each.kind == "pair" for each in context.aspects())
     with context.store.read() as tx:
         columns = ["item", "group", "position", "text", "sensitive", "response_a", "response_b"]
         found = tx.frames.read(context.campaign_id, "items", columns=columns, items=[item])
@@ -160,7 +162,7 @@ def open_case(context: Context, item: str, expert: str, *, aspect: str | None) -
         record.guideline,
         str(row["text"]),
         before,
-        options if record.kind == "pair" else (),
+        options if is_pair else (),
         labels,
         bool(row["sensitive"]),
         votes=votes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hmc_crowd.campaign import _expert_audit, _figure
+from hmc_crowd.campaign import _expert_audit, _figure, _stream
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,6 +102,67 @@ class Conclusions:
         People's label of a gold item is the majority of their first blind answers; a tie is wrong.
         """
         return _expert_audit.optimistic(self._context, level=level)
+
+    def watch_stream(
+        self,
+        target: float,
+        *,
+        allowed_error: float,
+        window_s: float = 3600.0,
+        grace_s: float = 900.0,
+        level: float = 0.95,
+        joint: bool = False,
+        audit_probability: float = 0.02,
+        alarm_probability: float = 0.1,
+        human_s_per_hour: float | None = None,
+        shift: bool = True,
+    ) -> _stream.Stream:
+        """Watch what comes through the machine door from now on, window by window.
+
+        The door then audits with these probabilities, whatever the plan's audit was, and needs each item's machine
+        label (``label``): without it an audited item counts as wrong.
+
+        Parameters
+        ----------
+        target : float
+            Agreement that each window is to reach.
+        allowed_error : float
+            Error rate of what the machine keeps that the plan counts on; above it comes the alarm.
+        window_s, grace_s : float, default 3600 and 900
+            Length of a window, and how long it waits for answers after its end; those missing then count as wrong.
+        level, joint : float and bool
+            Confidence of the certificates, of each or of all together.
+        audit_probability, alarm_probability : float, default 0.02 and 0.1
+            Chance with which a kept item is audited, in peace and after an alarm.
+        human_s_per_hour : float, optional
+            Seconds of people that an hour may use: people become dearer where they use more, by answers that say when
+            they were begun.
+        shift : bool, default True
+            Compare each window's confidences with those of the campaign's predictions.
+        """
+        return _stream.start(
+            self._context,
+            window_s=window_s,
+            grace_s=grace_s,
+            human_s_per_hour=human_s_per_hour,
+            shift=shift,
+            target=target,
+            allowed_error=allowed_error,
+            level=level,
+            joint=joint,
+            audit_probability=audit_probability,
+            alarm_probability=alarm_probability,
+        )
+
+    def stream(self) -> _stream.Stream:
+        """Say how the watched stream stands, after closing the windows that are over.
+
+        Raises
+        ------
+        StateError
+            None is watched.
+        """
+        return _stream.require_stream(_stream.look(self._context), self._context.name)
 
     def data_roles(self) -> pd.DataFrame:
         """Return what labels were used for: ``aspect, item, role`` ("fit", "choose", "certify"), ``purpose, at``.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hmc_crowd.campaign import _alerts, _approval, _assign, _gating, _publish, _qualifying, _standing
+from hmc_crowd.campaign import _alerts, _approval, _assign, _gating, _panel, _publish, _qualifying, _standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.platform import Platform
-    from hmc_crowd.quality import AlertRule, Attempt, Expert, ExpertGate, QualificationTest
+    from hmc_crowd.quality import AlertRule, Attempt, Expert, ExpertGate, QualificationTest, Quota
     from hmc_crowd.store import NoticeRecord
 
 __all__ = ["Control"]
@@ -152,6 +152,41 @@ class Control:
         """
         where = _publish.connect(platform, self._context)
         return _qualifying.sync(self._context, where, name, version=version, also=also)
+
+    def draw_panel(
+        self,
+        workers: Any,
+        quotas: Sequence[Quota],
+        people: int,
+        *,
+        name: str = "panel",
+        platform: Platform | str | None = None,
+        short: bool = False,
+    ) -> _panel.Panel:
+        """Draw who shall be let in so that quotas are kept, and have a platform let in no others.
+
+        Parameters
+        ----------
+        workers : path or frame
+            ``worker`` (the platform's id) and the attributes of the quotas, as people gave them; stored nowhere.
+        quotas : sequence of Quota
+        people : int
+            How many to draw.
+        name : str
+            Of the panel; the same name draws the same people.
+        platform : Platform or str, optional
+            Where the draw is enforced: a qualification type on MTurk, a participant group on Prolific. On pages of your
+            own, invite who is drawn to a pool.
+        short : bool, default False
+            Enforce a draw that falls short of its quotas, too.
+
+        Raises
+        ------
+        InfeasibleError
+            No draw keeps the quotas; the platform was told nothing.
+        """
+        where = None if platform is None else _publish.connect(platform, self._context)
+        return _panel.draw_panel(self._context, workers, quotas, people, name=name, platform=where, short=short)
 
     def alert_rules(self) -> tuple[AlertRule, ...]:
         """Return the rules in force on the campaign's figures."""

@@ -76,13 +76,13 @@ class Explanation:
 
 def explain(context: Context, item: str, *, aspect: str | None = None) -> Explanation:
     """Collect everything the store knows of one item."""
-    name = context.aspect(aspect).name
+    name, first = context.aspect(aspect).name, context.aspects()[0].name
     with context.store.read() as tx:
         items = tx.frames.read(context.campaign_id, "items", columns=["item", "text"], items=[item])
         if items.empty:
             raise InputError(f"item is {item!r}; campaign {context.name!r} has no such item")
         plan = tx.plans.latest(context.campaign_id)
-        row = _plan_row(tx, plan, item, name)
+        row = _plan_row(tx, plan, item, name) or _routed(_plan_row(tx, plan, item, first))
         answers = tx.work.answers(context.campaign_id)
         answers = answers[(answers["task"] == item) & (answers["aspect"] == name)]
         # In the order of time; the store's own order goes by random ids.
@@ -103,6 +103,11 @@ def _plan_row(tx: Transaction, plan: PlanRecord | None, item: str, aspect: str) 
     return dict(rows.iloc[0]) if len(rows) else {}
 
 
+def _routed(row: dict[str, Any]) -> dict[str, Any]:
+    """Return what the first aspect's row says of the others: who sees the item, and nothing of gains."""
+    return {name: row[name] for name in ("destination", "reason") if name in row}
+
+
 def _explanation(
     item: str,
     aspect: str,
@@ -115,13 +120,14 @@ def _explanation(
     label: dict[str, Any],
 ) -> Explanation:
     reason = "gold" if is_gold else str(row.get("reason", ""))
-    planned = bool(row) and plan is not None
+    planned = "gain" in row and plan is not None
     return Explanation(
         item=item,
         aspect=aspect,
         text=str(items["text"].iloc[0]),
         destination="gold" if is_gold else str(row.get("destination", "not planned yet")),
-        why=WHY.get(reason, "there is no plan yet"),
+        why=("" if planned or is_gold or not row else "the first question decides: ")
+        + WHY.get(reason, "there is no plan yet"),
         gain=float(row["gain"]) if planned and row["gain"] == row["gain"] else None,
         rank=int(row["rank"]) if planned else None,
         items_planned=int(plan.header["counts"]["items"]) if planned and plan is not None else None,

@@ -146,7 +146,7 @@ def _learned(data: GateData, settings: dict[str, Any]) -> tuple[ExpertGate, list
     """Train on the known items that people answered; without enough of them everything goes to an expert."""
     told = data.gold_answers
     skills = DawidSkene().fit(pd.concat([data.answers, told])[["task", "worker", "label"]]).skills_
-    gate = LearnedGate(**{"kind": "random_forest", "features": "answers"} | settings)
+    gate = LearnedGate(**settings)
     if told.empty:
         raise InputError("nobody has answered gold, which teaches the gate; mix gold into the work, or use the rules")
     gate.fit(None, told, skills, gold=data.gold)

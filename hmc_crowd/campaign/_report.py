@@ -228,11 +228,12 @@ def _plan_time(plan: PlanRecord) -> pd.DataFrame:
     )
 
 
-def _certificate(certificate: dict[str, Any] | None, accuracy: str) -> dict[str, Any] | None:
+def _certificate(certificate: dict[str, Any] | None, accuracy: tuple[str, float | None]) -> dict[str, Any] | None:
     if certificate is None:
         return None
-    statement = "\n\n".join(part for part in (certificate_words(certificate), accuracy) if part)
-    return {"statement": statement, **{name: value for name, value in certificate.items() if value is not None}}
+    statement = "\n\n".join(part for part in (certificate_words(certificate), accuracy[0]) if part)
+    found = {**certificate, "accuracy_at_least": accuracy[1]}
+    return {"statement": statement, **{name: value for name, value in found.items() if value is not None}}
 
 
 def _workers(tx: Transaction, campaign: int, answers: pd.DataFrame) -> pd.DataFrame | None:

@@ -65,24 +65,25 @@ def _promise(found: dict[str, Any]) -> str:
     return f"{wanted} are neither shown nor ruled out; the batch is delivered as not certified, or audited further."
 
 
-def accuracy_words(context: Context, tx: Transaction) -> str:
-    """Say how many labels are right, where experts were asked; nothing where they were not."""
+def accuracy_words(context: Context, tx: Transaction) -> tuple[str, float | None]:
+    """Say how many labels are right, where experts were asked, and the bound; nothing where they were not."""
     first = tx.campaigns.aspects(context.campaign_id)[0].name
     drawn = tx.expert_audits.newest(context.campaign_id, first)
     if drawn is None:
-        return ""
+        return "", None
     try:
         found, _ = accuracy_in(context, tx, first, drawn, 0.95)
     except StateError:
-        return "Experts were asked about labels that have changed since, so nothing is said of accuracy."
+        return "Experts were asked about labels that have changed since, so nothing is said of accuracy.", None
     pending = found.people_pending + found.machine_pending
     wait = f" {pending:,} of them wait for their judgement and are counted as wrong." if pending else ""
-    return (
+    words = (
         f"Experts judged {found.people_audited:,} labels of people and {found.machine_audited:,} of the machine, "
         f"picked by chance and without seeing them: {found.people_wrong:,} and {found.machine_wrong:,} were wrong."
         f"{wait} So at least {_percent(found.accuracy_at_least)} of all {found.items:,} labels are right, people's own "
         "errors counted; that too is false for at most 5 batches in 100."
     )
+    return words, found.accuracy_at_least
 
 
 def figures_of(context: Context) -> tuple[pd.DataFrame | None, str]:
@@ -123,5 +124,5 @@ _MOST_LABELS = 20
 
 
 def _percent(share: float) -> str:
-    # A bound is never rounded up.
-    return f"{int(share * 10_000 + 1e-6) / 100:.2f} %"
+    # Whatever may be wrong is not rounded away.
+    return f"{100 * (min(share, 0.9999) if share < 1 else 1):.2f} %"

@@ -28,6 +28,8 @@ class GateFiles:
         Quality by worker.
     estimated : bool
         Whether that comes from the answers.
+    guessed : bool
+        Whether the items' complexity does.
     notes : tuple of str
     """
 
@@ -36,13 +38,13 @@ class GateFiles:
     gold: pd.DataFrame
     workers: Any
     estimated: bool = False
+    guessed: bool = False
     notes: tuple[str, ...] = ()
 
 
 def read_gate_files(answers: Path, gold: Path, items: Path | None, workers: Path | None) -> GateFiles:
     """Read answers, expert's labels, and what is known of items and workers."""
     from hmc_crowd.io import read_frame
-    from hmc_crowd.quality import gate_evidence
 
     said = read_frame(answers, kind="answers", allow_repeats=True, allow_empty_labels=True).frame
     table = read_frame(gold, kind=None).frame
@@ -50,16 +52,23 @@ def read_gate_files(answers: Path, gold: Path, items: Path | None, workers: Path
     known = read_frame(named, kind="gold", name=str(gold)).frame[["item", "label"]]
     notes: list[str] = []
     quality = _quality(workers, said, notes)
-    evidence = gate_evidence(None, said, quality)
-    told = _told(items, evidence.item)
-    if "complexity" not in told:
+    told = _told(items, sorted(set(said.loc[said["label"].notna(), "task"])))
+    guessed = "complexity" not in told
+    if guessed:
         notes.append("no column complexity: the share of pairs of answers that differ takes its place")
-        told = told.assign(complexity=told["item"].map(dict(zip(evidence.item, evidence.disagreement, strict=True))))
-        # One answer says nothing of disagreement; what is not known is taken for complex.
-        told["complexity"] = told["complexity"].fillna(1.0)
+        told = _with_disagreement(told, said)
     if "risk" not in told:
         notes.append("no column risk: the rules on risk are left out")
-    return GateFiles(told, said, known, quality, workers is None, tuple(notes))
+    return GateFiles(told, said, known, quality, workers is None, guessed, tuple(notes))
+
+
+def _with_disagreement(items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    """Take the disagreement in these answers, and no others, for the complexity of items."""
+    from hmc_crowd.quality import disagreement
+
+    share = disagreement(answers).set_index("item")["share"]
+    # One answer says nothing of disagreement; what is not known is taken for complex.
+    return items.assign(complexity=items["item"].map(share).fillna(1.0))
 
 
 def _told(items: Path | None, answered: Any) -> pd.DataFrame:
@@ -89,6 +98,12 @@ def _quality(workers: Path | None, said: pd.DataFrame, notes: list[str]) -> Any:
     if missing:
         raise InputError(f"{workers} lacks the column {missing[0]}; give worker and quality")
     numbers = pd.to_numeric(frame["quality"], errors="coerce")
+    bad = numbers.isna() & frame["quality"].notna() & (frame["quality"].astype(str).str.strip() != "")
+    if bad.any():
+        raise InputError(
+            f"{workers} has the quality {frame.loc[bad, 'quality'].iloc[0]!r} for worker "
+            f"{frame.loc[bad, 'worker'].iloc[0]!r}; give numbers from 0 to 1, or nothing where it is not known"
+        )
     return pd.Series(numbers.to_numpy(), index=frame["worker"].astype(str))
 
 
@@ -103,12 +118,14 @@ def sides_of(files: GateFiles, split: Any) -> tuple[GateFiles, GateFiles]:
     """Return what is known on each side of a split.
 
     Estimated qualities come from all answers where items were drawn, from the past where time was split, and from each
-    side's own answers where workers were.
+    side's own answers where workers were; a complexity that stands for disagreement, always from the side's own.
     """
     sides = [
         replace(files, items=files.items[files.items["item"].isin(answers["task"])], answers=answers)
         for answers in (split.train, split.test)
     ]
+    if files.guessed:
+        sides = [replace(side, items=_with_disagreement(side.items, side.answers)) for side in sides]
     if files.estimated and split.by != "task":
         past = model_of(split.train).skills_
         own = past if split.by == "time" else model_of(split.test).skills_
@@ -118,13 +135,13 @@ def sides_of(files: GateFiles, split: Any) -> tuple[GateFiles, GateFiles]:
 
 def posterior_gate(known: GateFiles, answers: pd.DataFrame, costs: GateCosts) -> Any:
     """Return a gate on posteriors, calibrated on the expert's labels of one side if these suffice."""
-    from hmc_crowd.aggregation import calibrate
+    from hmc_crowd.aggregation import DawidSkene, calibrate
     from hmc_crowd.errors import ModelError
     from hmc_crowd.quality import PosteriorGate
 
-    model = model_of(answers)
     gold = known.gold[known.gold["item"].isin(known.answers["task"])]
-    gold = gold[gold["label"].isin(model.priors_.index)]
+    # A label that only experts gave is one more in which the crowd was wrong: the calibration must see it.
+    model = DawidSkene().fit(answers, labels=sorted({*answers["label"].dropna(), *gold["label"]}))
     try:
         rule = calibrate(model, gold)
     except ModelError:

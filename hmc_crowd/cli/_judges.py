@@ -14,6 +14,7 @@ from hmc_crowd.cli._judges_work import (
     judge_of,
     pairs_of,
     predictions_of,
+    require_writable,
 )
 from hmc_crowd.cli._metrics_file import read_table
 from hmc_crowd.cli._show import emit_json, progress_bar, say, table
@@ -119,8 +120,7 @@ def run(
     if answers is not None and predictions is None:
         raise InputError("--answers is given and --predictions is not; they calibrate the predictions, so give both")
     for path in (out, predictions):
-        if path is not None and path.exists() and not overwrite:
-            raise InputError(f"{path} is there; name another file, or give --overwrite")  # before anything is paid for
+        require_writable(path, overwrite=overwrite)
     said = ModelWords(
         endpoint, model, template, with_reference, swap, samples, cache, tuple(names(allow)), price_in, price_out,
         per_minute=per_minute, seed=seed,
@@ -173,7 +173,12 @@ def sample(
 
     from hmc_crowd.judges import length_balance, length_of, sample_pairs
 
-    drawn = sample_pairs(read_table(file), baseline, per_side=per_side, unit=unit, rng=np.random.default_rng(seed))
+    responses = read_table(file)
+    # A model that said nothing has a response all the same, and a file cannot tell it from a missing one.
+    blank = {name: responses[name].fillna("").astype(str) for name in ("instruction", "response") if name in responses}
+    drawn = sample_pairs(
+        responses.assign(**blank), baseline, per_side=per_side, unit=unit, rng=np.random.default_rng(seed)
+    )
     if not len(drawn):
         raise InputError(f"{file}: no instruction has both longer and shorter responses than {baseline!r}")
     balance = length_balance(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from hmc_crowd.judges import Judge
 
-__all__ = ["ModelWords", "answers_of", "judge_of", "judgements_of", "pairs_of", "predictions_of"]
+__all__ = ["ModelWords", "answers_of", "judge_of", "judgements_of", "pairs_of", "predictions_of", "require_writable"]
 
 KINDS = "random, shorter, longer, rouge, rougeL, embedding, perplexity, llm, local:FOLDER, direct:NAME"
 
@@ -103,7 +103,7 @@ def pairs_of(file: Path, *, reference: str | None = None) -> pd.DataFrame:
     texts = [name for name in ("instruction", "response_a", "response_b", "reference", "category") if name in frame]
     # A blank response is a response, and a file cannot tell it from a missing one.
     frame = frame.assign(**{name: frame[name].astype(object).where(frame[name].notna(), "") for name in texts})
-    frame["item"] = frame["item"].astype(str)
+    frame["item"] = frame["item"].astype(object).where(frame["item"].notna(), "").astype(str)
     return frame.assign(**{name: frame[name].astype(str) for name in texts})
 
 
@@ -126,17 +126,30 @@ def judgements_of(path: Path) -> pd.DataFrame:
     frame = read_table(path)
     for name in ("item", "label"):
         column(frame, name, path)
-    text = frame["label"].astype(object).where(frame["label"].notna(), None)
-    label = text.map(lambda each: None if each is None or not str(each).strip() else str(each))
-    zeros: dict[str, Any] = {"confidence": float("nan"), "seconds": 0.0, "cost_micro": 0}
-    made = frame.assign(item=frame["item"].astype(str), label=label.astype(object).where(label.notna(), None))
-    for name, value in zeros.items():
-        numbers = pd.to_numeric(frame[name], errors="coerce") if name in frame else pd.Series(value, index=frame.index)
-        lost = numbers.isna() & frame[name].notna() if name in frame else numbers.isna() & False
-        if lost.any():
-            raise FrameError(f"{path}: {name} must be a number; the first other is {frame[name][lost].iloc[0]!r}")
-        made[name] = numbers
+    # A file of text knows neither nothing from an empty text, nor a truth from the word for it.
+    cells = {name: [_cell(each) for each in frame[name]] for name in ("label", "consistent") if name in frame}
+    made = frame.assign(item=frame["item"].astype(str), label=pd.Series(cells["label"], frame.index, dtype=object))
+    if "consistent" in cells:
+        truths = [{"true": True, "false": False}.get(str(each).lower()) for each in cells["consistent"]]
+        made["consistent"] = pd.Series(truths, frame.index, dtype=object)
+    for name, missing in (("confidence", float("nan")), ("seconds", 0.0), ("cost_micro", 0)):
+        made[name] = _numbers(frame, name, path) if name in frame else missing
     return made
+
+
+def _cell(value: Any) -> str | None:
+    text = "" if value is None or value != value else str(value).strip()
+    return text or None
+
+
+def _numbers(frame: pd.DataFrame, name: str, path: Path) -> pd.Series[Any]:
+    import pandas as pd
+
+    numbers = pd.to_numeric(frame[name], errors="coerce")
+    lost = numbers.isna() & frame[name].map(lambda each: _cell(each) is not None)
+    if lost.any():
+        raise FrameError(f"{path}: {name} must be a number; the first other is {frame[name][lost].iloc[0]!r}")
+    return numbers
 
 
 def predictions_of(judged: pd.DataFrame, answers: Path | None) -> pd.DataFrame:
@@ -149,3 +162,18 @@ def predictions_of(judged: pd.DataFrame, answers: Path | None) -> pd.DataFrame:
     labels = aggregate(answers_of(answers)[["task", "worker", "label"]], method="majority").frame
     people = dict(zip(labels["item"].astype(str), labels["label"], strict=True))
     return as_predictions(JudgeCalibration().fit(judged, people).transform(judged))
+
+
+def require_writable(path: Path | None, *, overwrite: bool) -> None:
+    """Refuse a file that could not be written later, before a judge is paid for what it would hold."""
+    import os
+
+    from hmc_crowd.io._forms import form_of_path
+
+    if path is None:
+        return
+    form_of_path(path)
+    if path.exists() and not overwrite:
+        raise InputError(f"{path} is there; name another file, or give --overwrite")
+    if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise InputError(f"{path} cannot be written; name a file in a folder that is there")

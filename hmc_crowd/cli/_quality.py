@@ -11,15 +11,19 @@ from hmc_crowd.cli._app import (
     AsJson,
     CampaignName,
     Database,
+    Endpoint,
     OutFile,
     Overwrite,
+    Workplace,
     app,
+    connect,
     open_campaign,
 )
 from hmc_crowd.cli._arguments import read_moment, require_free
 from hmc_crowd.cli._quality_text import repeats, worker_table
 from hmc_crowd.cli._show import busy, emit_json, notes, say, table
 from hmc_crowd.cli._wording import HelpfulGroup
+from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,6 +147,60 @@ def ranking(
         found = opened.approval_ranking(as_of=at)
     shown = found[["worker", "rate", "reviewed", "low", "high", "source", "rank", "ranked"]]
     _give(found, shown, out, as_json, overwrite=overwrite)
+
+
+@quality_app.command("panel")
+def panel(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="worker (the platform's id) and what people said of themselves.")
+    ],
+    people: Annotated[int, typer.Option("--people", min=1, metavar="N", help="How many to draw.")],
+    quota: Annotated[
+        list[str],
+        typer.Option(
+            "--quota", metavar="COLUMN:VALUE=SHARE", help="At least this share; repeatable: region:south=0.3."
+        ),
+    ],
+    name: Annotated[str, typer.Option("--name", metavar="NAME", help="The same name draws the same people.")] = "panel",
+    platform: Annotated[
+        str | None, typer.Option("--platform", metavar="NAME", help="Have mturk or prolific let in these alone.")
+    ] = None,
+    short: Annotated[bool, typer.Option("--short", help="Do so too where a quota cannot be kept.")] = False,
+    workplace: Workplace = None,
+    endpoint: Endpoint = None,
+    db: Database = DEFAULT_DATABASE,
+    campaign: CampaignName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Draw people so that quotas are kept; attributes are read for the draw and stored nowhere."""
+    quotas = _quotas(quota)
+    with open_campaign(db, campaign) as opened:
+        if platform is None:
+            found = opened.draw_panel(file, quotas, people, name=name)
+        else:
+            with connect(platform, workplace, endpoint) as place:
+                found = opened.draw_panel(file, quotas, people, name=name, platform=place, short=short)
+    if as_json:
+        emit_json(found)
+        return
+    say(str(found))
+    table(found.quotas)
+
+
+def _quotas(given: list[str]) -> list[Any]:
+    from hmc_crowd.quality import Quota
+
+    shares: dict[str, dict[str, float]] = {}
+    for each in given:
+        column, colon, rest = each.partition(":")
+        value, sign, share = rest.partition("=")
+        try:
+            shares.setdefault(column, {})[value] = float(share)
+        except ValueError:
+            sign = ""
+        if not (column and colon and value and sign):
+            raise InputError(f"--quota is {each!r}; write COLUMN:VALUE=SHARE, such as region:south=0.3")
+    return [Quota(column, by_value) for column, by_value in shares.items()]
 
 
 def _checked(db: str, campaign: str | None, level: float, false_alarms: float) -> Any:

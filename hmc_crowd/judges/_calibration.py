@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hmc_crowd.errors import FrameError, ModelError, StateError
-from hmc_crowd.judges._judge import LABELS
+from hmc_crowd.judges._judge import LABELS, fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,6 +79,13 @@ class JudgeCalibration:
             self._map = None
         self.method = "per answer" if self._map is None else str(self._map.method_)
         return self
+
+    @property
+    def version(self) -> str:
+        """Fingerprint of the map: equal maps, equal fingerprints."""
+        grid = np.linspace(0.0, 1.0, 101)
+        curve = [] if self._map is None else np.round(self._map.transform(grid), 12).tolist()
+        return fingerprint("calibration", curve, self._share)
 
     def transform(self, judged: pd.DataFrame) -> pd.DataFrame:
         """Return the judgements with calibrated `confidence` (NaN where there is no label)."""

@@ -3,7 +3,8 @@
 One threshold on calibrated confidence: the first judge that reaches it gives the label, and the dear ones are not
 asked about what a cheap one is sure of. The threshold is the smallest for which "at least `target` of the final labels
 agree with people" passes a test at `level` (Learn-then-Test in a fixed order, from the most cautious threshold on), on
-blind labels that nothing else was learnt from. Pairs that go to people count as right: their label is people's.
+blind labels that nothing else was learnt from. Pairs that go to people count as right: their label is people's. The
+test takes the pairs as independent: choose on one pair of each instruction where an instruction has several.
 
 Sources: Angelopoulos et al. (2021), "Learn then Test"; the order of judges as in Lyu et al. (2024), "HREF", section 2.
 """
@@ -18,7 +19,8 @@ import numpy as np
 from hmc_crowd.errors import InputError, StateError
 from hmc_crowd.judges._calibration import JudgeCalibration
 from hmc_crowd.judges._judge import Judge, fingerprint
-from hmc_crowd.judges._pairs import read_pairs
+from hmc_crowd.judges._pairs import Pairs, read_pairs
+from hmc_crowd.judges._private import refuse_private_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -85,9 +87,10 @@ class Cascade:
 
     @property
     def version(self) -> str:
-        """Fingerprint of the judges and the threshold."""
+        """Fingerprint of the judges, what their confidence means, and the threshold."""
         threshold = None if self.choice is None else self.choice.threshold
-        return fingerprint("cascade", [judge.version for judge in self.judges], threshold)
+        maps = [each.version for each in self._maps]
+        return fingerprint("cascade", [judge.version for judge in self.judges], maps, threshold)
 
     def calibrate(self, judged: Sequence[pd.DataFrame], people: Mapping[str, str]) -> Cascade:
         """Learn what each judge's confidence means.
@@ -153,6 +156,11 @@ class Cascade:
         self.choice = CascadeChoice(threshold, target, level, len(known), shares, float(agreement))
         return self.choice
 
+    def refuse_private(self, given: Pairs) -> None:
+        """Refuse pairs that a later judge might not see, before an earlier one was asked."""
+        for judge in self.judges:
+            refuse_private_of(judge, given)
+
     def judge(self, pairs: Any) -> pd.DataFrame:
         """Return the judgements; `judge` names who decided, ``"people"`` where nobody was sure enough.
 
@@ -164,6 +172,7 @@ class Cascade:
         if self.choice is None:
             raise StateError("this cascade has no threshold; call choose first")
         given = read_pairs(pairs)
+        self.refuse_private(given)
         left = np.arange(len(given))
         parts, spent = [], np.zeros((2, len(given)))
         for judge, calibration in zip(self.judges, self._maps, strict=True):

@@ -14,12 +14,14 @@ import numpy as np
 
 from hmc_crowd.errors import InputError
 from hmc_crowd.judges._judge import Judge, fingerprint
-from hmc_crowd.judges._pairs import read_pairs
+from hmc_crowd.judges._pairs import Pairs, read_pairs
+from hmc_crowd.judges._private import refuse_private_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pandas as pd
+    from numpy.typing import NDArray
 
 __all__ = ["CompositeJudge"]
 
@@ -57,6 +59,16 @@ class CompositeJudge:
         self.leaves_machine = any(judges[name].leaves_machine for name in used)
         self.version = fingerprint("composite", dict(chosen), default, {name: judges[name].version for name in used})
 
+    def refuse_private(self, given: Pairs) -> None:
+        """Refuse pairs that the judge of their category may not see."""
+        method = self._methods(given)
+        for name in dict.fromkeys(method.tolist()):
+            if name in self.judges:
+                refuse_private_of(self.judges[name], given.take(method == name))
+
+    def _methods(self, given: Pairs) -> NDArray[np.object_]:
+        return np.array([self.chosen.get(each, self.default) for each in given.category], dtype=object)
+
     def judge(self, pairs: Any) -> pd.DataFrame:
         """Return one judgement per pair, with the method in column `judge`."""
         import pandas as pd
@@ -68,7 +80,8 @@ class CompositeJudge:
                 f"nobody was chosen for category {', '.join(map(repr, unknown))}; known are "
                 f"{', '.join(map(repr, self.chosen))}. Give default='...', or correct the pairs"
             )
-        method = np.array([self.chosen.get(each, self.default) for each in given.category], dtype=object)
+        method = self._methods(given)
+        self.refuse_private(given)
         parts = []
         for name in dict.fromkeys(method.tolist()):
             rows = np.flatnonzero(method == name)

@@ -17,6 +17,7 @@ import numpy as np
 from hmc_crowd.errors import InputError
 from hmc_crowd.judges._judge import Judge, fingerprint
 from hmc_crowd.judges._pairs import Pairs, read_pairs
+from hmc_crowd.judges._private import refuse_private_of
 from hmc_crowd.judges._scored import NO_REFERENCE, by_score
 
 if TYPE_CHECKING:
@@ -61,6 +62,10 @@ class AgainstPerson:
         self._judge, self.leaves_machine = judge, judge.leaves_machine
         self.name = f"{judge.name} against the person"
         self.version = fingerprint("against person", judge.version)
+
+    def refuse_private(self, given: Pairs) -> None:
+        """Refuse pairs that the judge may not see."""
+        refuse_private_of(self._judge, given)
 
     def judge(self, pairs: Any) -> pd.DataFrame:
         """Return one judgement per pair; `beats_a` is 'a' where response a beats the person's, 'b' where it loses."""

@@ -17,13 +17,16 @@ import numpy as np
 from hmc_crowd.errors import InputError
 from hmc_crowd.judges._judge import fingerprint
 from hmc_crowd.judges._pairs import read_pairs
+from hmc_crowd.judges._private import refuse_private
 from hmc_crowd.judges._scored import NO_REFERENCE, by_score
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     import pandas as pd
     from numpy.typing import NDArray
+
+    from hmc_crowd.judges._pairs import Pairs
 
 __all__ = ["EmbeddingJudge", "cosine"]
 
@@ -51,6 +54,10 @@ class EmbeddingJudge:
         Each different text is encoded once.
     version : str, optional
         What a callable is called, so that a changed one is seen as another judge; needed with a callable.
+    leaves_machine : bool, default False
+        Whether your callable sends the texts to another machine; private pairs are then refused.
+    allow_audiences : collection of str
+        Audiences besides "any" that may leave this machine.
 
     Examples
     --------
@@ -62,22 +69,32 @@ class EmbeddingJudge:
     'b'
     """
 
-    leaves_machine = False
     needs_reference = True
 
     def __init__(
-        self, encode: str | Callable[[Sequence[str]], NDArray[np.float64]] = "minilm", *, version: str = ""
+        self,
+        encode: str | Callable[[Sequence[str]], NDArray[np.float64]] = "minilm",
+        *,
+        version: str = "",
+        leaves_machine: bool = False,
+        allow_audiences: Collection[str] = (),
     ) -> None:
         if callable(encode) and not version:
             raise InputError("an encoder of your own needs version='...': judges are told apart by it")
-        self.name = "embedding"
+        self.name, self.leaves_machine, self._allowed = "embedding", leaves_machine, frozenset(allow_audiences)
         self._encode: Any = encode
         self.version = fingerprint("embedding", version or encode)
+
+    def refuse_private(self, given: Pairs) -> None:
+        """Refuse pairs of an audience that may not leave this machine; nothing is sent then."""
+        if self.leaves_machine:
+            refuse_private(given, self.name, self._allowed)
 
     def judge(self, pairs: Any) -> pd.DataFrame:
         """Return one judgement per pair; pairs without a reference or with a zero vector stay unjudged."""
         started = time.perf_counter()
         given = read_pairs(pairs)
+        self.refuse_private(given)
         has = given.has_reference
         a, b = np.full(len(given), np.nan), np.full(len(given), np.nan)
         if has.any():

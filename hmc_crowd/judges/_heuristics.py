@@ -79,8 +79,8 @@ class LengthJudge:
         started = time.perf_counter()
         given = read_pairs(pairs)
         a, b = (self._sign * length_of(texts, self.unit) for texts in (given.response_a, given.response_b))
-        # The scale is half the mean length, so that the probability means the same in every unit.
-        scale = max(float(np.abs(np.concatenate([a, b])).mean()) / 2, 1.0)
+        # Half of the pair's own mean length: the probability means the same in every unit, and in every batch.
+        scale = np.maximum((np.abs(a) + np.abs(b)) / 4, 1.0)
         return by_score(given, a, b, scale=scale, started=started)
 
 

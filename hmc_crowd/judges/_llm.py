@@ -24,6 +24,7 @@ from hmc_crowd.judges._chance import coin
 from hmc_crowd.judges._judge import LABELS, fingerprint, judgements
 from hmc_crowd.judges._llm_read import Answer, joined, read_answer
 from hmc_crowd.judges._pairs import Pairs, read_pairs
+from hmc_crowd.judges._private import refuse_private
 from hmc_crowd.judges._scored import NO_REFERENCE
 from hmc_crowd.judges._template import Template, load_template
 
@@ -120,7 +121,7 @@ class LLMJudge:
         self.progress = progress
         self.name = f"{client.name}{' + reference' if with_reference else ''}"
         self.leaves_machine, self.needs_reference = client.leaves_machine, with_reference
-        settings = [with_reference, swap, samples, self.temperature, max_tokens, seed]
+        settings = [with_reference, swap, samples, self.temperature, max_tokens, max_characters, seed]
         self.version = fingerprint(client.version, self.template.fingerprint, settings)
 
     def judge(self, pairs: Any) -> pd.DataFrame:
@@ -134,7 +135,7 @@ class LLMJudge:
             The answers name more than one model: it was changed while it judged.
         """
         given = read_pairs(pairs)
-        self._keep_private(given)
+        self.refuse_private(given)
         reason = self._not_asked(given)
         plans = self._plans(given, reason)
         replies = self._replies([request for plan in plans for request in plan.requests])
@@ -146,17 +147,10 @@ class LLMJudge:
             answers.setdefault(plan.row, []).append(read_answer(some, plan.swapped, self.prices))
         return self._table(given, reason, answers)
 
-    def _keep_private(self, given: Pairs) -> None:
-        if not self.leaves_machine:
-            return
-        allowed = self.allow_audiences | {"any"}
-        kept = sorted({str(each) for each in given.audience if each not in allowed})
-        if kept:
-            many = sum(each in kept for each in given.audience)
-            raise InputError(
-                f"{many:,} pairs are for {', '.join(kept)} only and {self.client.name} is on another machine; nothing "
-                "was sent. Allow the audience by name (allow_audiences), or use a local judge"
-            )
+    def refuse_private(self, given: Pairs) -> None:
+        """Refuse pairs of an audience that may not leave this machine; nothing is sent then."""
+        if self.leaves_machine:
+            refuse_private(given, self.client.name, self.allow_audiences)
 
     def _not_asked(self, given: Pairs) -> list[str]:
         has, equal, out = given.has_reference, given.is_equal, []

@@ -83,7 +83,7 @@ def joined(answers: Sequence[Answer], told: str) -> Answer:
     return Answer(
         None if not read else first.label if agree else "tie",
         chances,
-        raw="\n".join(str(each.raw) for each in answers),
+        raw="\n".join(each.raw for each in answers if each.raw is not None) or None,
         seconds=first.seconds + second.seconds,
         cost_micro=first.cost_micro + second.cost_micro,
         reason="" if read else first.reason or second.reason,

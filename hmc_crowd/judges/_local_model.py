@@ -73,14 +73,14 @@ class LocalModel:
                 max_new_tokens=request.max_tokens,
                 do_sample=not greedy,
                 **({} if greedy else {"temperature": request.temperature}),
-                output_scores=True,
+                output_logits=True,
                 return_dict_in_generate=True,
                 pad_token_id=self._tokenizer.eos_token_id,
             )
         new = made.sequences[0, ids.shape[1] :]
         return Completion(
             self._tokenizer.decode(new, skip_special_tokens=True),
-            alternatives=self._alternatives(made.scores[0][0]),
+            alternatives=self._alternatives(made.logits[0][0]),
             prompt_tokens=int(ids.shape[1]),
             completion_tokens=len(new),
             seconds=time.perf_counter() - started,

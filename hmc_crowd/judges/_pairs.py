@@ -108,6 +108,9 @@ def read_pairs(frame: Any) -> Pairs:
     if n == 0:
         raise FrameError("pairs are empty; give at least one")
     texts = {name: _texts(columns[name], name) for name in REQUIRED}
+    blank = np.array([not name.strip() for name in texts["item"]], dtype=np.bool_)
+    if blank.any():
+        raise FrameError(f"pairs have no item in {first_rows(blank)}; every pair needs an id of its own")
     _unique(texts["item"])
     for name, default in (("reference", ""), ("category", ""), ("audience", "any")):
         texts[name] = _texts(columns[name], name, default) if name in columns else np.full(n, default, dtype=object)

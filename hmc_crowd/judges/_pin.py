@@ -102,9 +102,11 @@ def check_pin(judge: Judge, pin: JudgePin, panel: Any, *, allowed: float = 0.0) 
             f"{judge.name!r} is another judge than {pin.name!r}, which was certified: its model, prompt or settings "
             "changed. Measure its agreement with people again (hmc-crowd judges compare), then pin it"
         )
-    now = pin_judge(judge, panel)
-    if now.panel != pin.panel:
+    given = read_pairs(panel)
+    if _panel(given) != pin.panel:
+        # Before the judge is asked: its answers may cost money.
         raise InputError("the panel's pairs are not those of the pin; give the same ones")
+    now = pin_judge(judge, given)
     if now.served != pin.served:
         raise StateError(
             f"the server now answers as {now.served!r}, not as {pin.served!r}; measure agreement again, then pin it"

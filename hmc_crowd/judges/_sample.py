@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hmc_crowd._base.checks import first_rows
 from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.judges._pairs import length_of
 
@@ -147,6 +148,12 @@ def _check(responses: pd.DataFrame, baseline: str, per_side: int) -> None:
         raise FrameError(f"responses lack {', '.join(missing)}; columns are {', '.join(map(str, responses.columns))}")
     if isinstance(per_side, bool) or not isinstance(per_side, int) or per_side < 1:
         raise InputError(f"per_side is {per_side!r}; give a whole number from 1")
+    for name in ("instruction", "response"):
+        bad = ~responses[name].map(lambda each: isinstance(each, str)).to_numpy(dtype=bool)
+        if bad.any():
+            raise FrameError(
+                f"responses column {name} must hold text: {first_rows(bad)}; an empty response is written as ''"
+            )
     twice = responses.duplicated(["instruction_id", "model"])
     if twice.any():
         first = responses.loc[twice].iloc[0]

@@ -31,7 +31,7 @@ def by_score(
     score_a: NDArray[np.float64],
     score_b: NDArray[np.float64],
     *,
-    scale: float,
+    scale: float | NDArray[np.float64],
     started: float,
     reason: Sequence[str] | None = None,
 ) -> pd.DataFrame:
@@ -41,8 +41,8 @@ def by_score(
     ----------
     score_a, score_b : array of float, shape (n,)
         Higher is better.
-    scale : float
-        Difference at which the odds are e to 1.
+    scale : float, or array of float, shape (n,)
+        Difference at which the odds are e to 1; never one that depends on the other pairs of a batch.
     started : float
         ``time.perf_counter()`` before the work, whose duration is shared among the pairs.
     reason : sequence of str, optional

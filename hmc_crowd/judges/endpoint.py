@@ -6,6 +6,8 @@ such a pair is reported as unanswered, with the server's words, and 401, 403, 40
 every pair. A server that refuses log probabilities is asked without them from then on.
 
 An answer is handed over the moment it is read, so that whoever keeps it (`JudgeCache`) loses at most those in flight.
+When the run is interrupted or ends in an error, calls under way get five seconds to come back: they are paid for. Where
+a server answers none of many questions in a row, the rest is not asked, and reported so.
 """
 
 from __future__ import annotations
@@ -14,8 +16,6 @@ import ipaddress
 import os
 import threading
 import time
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -23,6 +23,7 @@ import stamina
 
 from hmc_crowd.errors import InputError, PlatformError
 from hmc_crowd.judges._ask import Completion, Request
+from hmc_crowd.judges._crew import Crew
 from hmc_crowd.judges._endpoint_reply import LaterError, RefusedError, completion_of, error_words, retry_after
 from hmc_crowd.judges._judge import fingerprint
 
@@ -34,6 +35,8 @@ __all__ = ["Endpoint"]
 _LATER = frozenset({408, 425, 429, 500, 502, 503, 504})
 _FATAL = frozenset({401, 403, 404})
 _LARGEST = 8 * 1024 * 1024
+_PATIENCE_S = 5.0  # for calls under way when all else stops: their answers are paid for
+_Said = tuple[Completion, bool]
 KEY_VARIABLE = "HMC_CROWD_JUDGE_KEY"
 
 
@@ -95,7 +98,8 @@ class Endpoint:
                 "each must be above 0"
             )
         self.name, self.model = model, model
-        self.version = fingerprint("openai", str(url.host), model)
+        # The path names a deployment with some hosts; a port says nothing about what runs there.
+        self.version = fingerprint("openai", str(url.host), url.path.rstrip("/"), model)
         self.leaves_machine = not _is_loopback(url.host) if leaves_machine is None else leaves_machine
         self._url = str(url).rstrip("/") + "/chat/completions"
         self._concurrency, self._attempts, self._pause_s, self._logprobs = concurrency, attempts, pause_s, logprobs
@@ -113,32 +117,41 @@ class Endpoint:
             The server refuses every question: the key, or the model's or the address's name, is wrong.
         """
         limits = httpx.Limits(max_connections=self._concurrency, max_keepalive_connections=self._concurrency)
-        with (
-            httpx.Client(
-                headers=self._headers, timeout=self._timeout, limits=limits, transport=self._transport
-            ) as http,
-            Crew(self._concurrency, lambda request, crew: self._one(http, request, crew)) as crew,
-        ):
-            left, failed = iter(enumerate(requests)), 0
-            while True:
-                # Twice as many as threads: nobody waits while an answer is being kept.
-                for place, request in left:
-                    crew.give(place, request)
-                    if crew.under_way >= 2 * self._concurrency:
-                        break
-                if not crew.under_way:
-                    return
-                for place, (completion, is_down) in crew.take(done):
+        with httpx.Client(
+            headers=self._headers, timeout=self._timeout, limits=limits, transport=self._transport
+        ) as http:
+            crew = Crew(self._concurrency, lambda request, crew: self._one(http, request, crew))
+            left, told = iter(enumerate(requests)), ""
+            try:
+                told = self._ask(crew, left, done)
+            finally:
+                for place, (completion, _) in crew.leave(_PATIENCE_S):
                     done(place, completion)
-                    failed = failed + 1 if is_down else 0
-                if failed >= 2 * self._concurrency:
-                    crew.stop(done)
-                    _not_asked(left, crew, failed, completion.error, done)
-                    return
+            for place in (*sorted(crew.under_way), *(place for place, _ in left)):
+                done(place, Completion(None, attempts=0, error=f"not asked: {told}"))
 
-    def _one(self, http: httpx.Client, request: Request, crew: Crew) -> tuple[Completion, bool]:
+    def _ask(
+        self, crew: Crew[_Said], left: Iterator[tuple[int, Request]], done: Callable[[int, Completion], None]
+    ) -> str:
+        """Ask until all is answered, or until the server seems to be down; then say why."""
+        failed = 0
+        while True:
+            # Twice as many as threads: nobody waits while an answer is being kept.
+            for place, request in left:
+                crew.give(place, request)
+                if len(crew.under_way) >= 2 * self._concurrency:
+                    break
+            if not crew.under_way:
+                return ""
+            place, (completion, is_down) = crew.take()
+            done(place, completion)
+            failed = failed + 1 if is_down else 0
+            if failed >= 2 * self._concurrency:
+                return f"none of the last {failed} questions was answered ({completion.error})"
+
+    def _one(self, http: httpx.Client, request: Request, crew: Crew[_Said]) -> _Said:
         """Return the answer, and whether the server seems to be down."""
-        spent, attempts, told, is_down = 0.0, 0, "", False
+        spent, attempts = 0.0, 0
         try:
             for attempt in stamina.retry_context(
                 on=_wait_for,
@@ -151,17 +164,16 @@ class Endpoint:
                 with attempt:
                     self._pace.wait()
                     if crew.is_stopped:
-                        raise RefusedError("stopped before it was answered")
+                        raise RefusedError("interrupted before it was answered")
                     started = time.perf_counter()
                     attempts += 1
                     try:
-                        return self._call(http, request, spent, attempts), False
+                        with crew.calling():
+                            return self._call(http, request, spent, attempts), False
                     finally:
                         spent += time.perf_counter() - started
-        except LaterError as error:
-            told, is_down = str(error), True
-        except RefusedError as error:
-            told = str(error)
+        except (LaterError, RefusedError) as error:
+            told, is_down = str(error), isinstance(error, LaterError)
         return Completion(None, seconds=spent, attempts=attempts, error=told), is_down
 
     def _call(self, http: httpx.Client, request: Request, spent: float, attempts: int) -> Completion:
@@ -215,18 +227,6 @@ class _Pace:
             turn = max(self._next, time.monotonic())
             self._next = turn + self._gap
         time.sleep(max(turn - time.monotonic(), 0.0))
-
-
-@contextmanager
-def _threads(many: int) -> Iterator[ThreadPoolExecutor]:
-    """Yield a pool that drops what has not begun when its owner is interrupted or fails."""
-    pool = ThreadPoolExecutor(many, thread_name_prefix="judge")
-    try:
-        yield pool
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        raise
-    pool.shutdown()
 
 
 def _wait_for(error: Exception) -> bool | float:

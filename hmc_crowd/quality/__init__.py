@@ -10,15 +10,17 @@ from __future__ import annotations
 
 from hmc_crowd.quality._agreement import AgreementRates, agreement_rates
 from hmc_crowd.quality._alerts import ALERT_RULES, AlertNotice, AlertRule, AlertState, check_alerts
+from hmc_crowd.quality._answer_checks import agreement_checks, gold_checks
 from hmc_crowd.quality._approval import approval_ranking
 from hmc_crowd.quality._capacity import Staffing, staffing
-from hmc_crowd.quality._checks import agreement_checks, gold_checks
 from hmc_crowd.quality._complexity import ComplexityModel, ComplexityReport, complexity_features, disagreement
-from hmc_crowd.quality._cusum import Cusum, Levels, RunLength, agreement_levels
 from hmc_crowd.quality._decay import kept_share, literal_decay, priority_score, right_in_a_row, streak_bonus
 from hmc_crowd.quality._diversity_quota import DiverseDraw, Quota, age_group, draw_diverse
 from hmc_crowd.quality._diversity_report import group_agreement, group_labels
 from hmc_crowd.quality._drift import answers_between, find_drift
+from hmc_crowd.quality._drift_cusum import Cusum, Levels, RunLength, agreement_levels
+from hmc_crowd.quality._drift_trend import rolling_quality
+from hmc_crowd.quality._drift_unknown import UnknownChange
 from hmc_crowd.quality._exclusion import ExclusionEffect, exclude_workers, exclusion_effect
 from hmc_crowd.quality._expert_allocate import Allocation, allocate_experts
 from hmc_crowd.quality._expert_audit import AuditSample, audit_sample, verify_audit
@@ -29,7 +31,6 @@ from hmc_crowd.quality._expert_tiers import SOURCE_TIERS, Tier, place_in_tiers, 
 from hmc_crowd.quality._expert_transport import Transport, best_transport
 from hmc_crowd.quality._experts import Expert
 from hmc_crowd.quality._fair_pay import FairPay, fair_pay
-from hmc_crowd.quality._features import FEATURES, quality_features
 from hmc_crowd.quality._gate import Decision, Decisions, ExpertGate, GateBase, Verdict
 from hmc_crowd.quality._gate_compare import GateComparison, GateCurve, compare_gates, gate_curve
 from hmc_crowd.quality._gate_consensus import ConsensusGate, WeightedGate
@@ -49,13 +50,12 @@ from hmc_crowd.quality._mix import CLAIMS, MixPrices, claims_over_grid, mix_tabl
 from hmc_crowd.quality._mix_draw import MixSetting
 from hmc_crowd.quality._pasted import flag_pasted, flag_signals
 from hmc_crowd.quality._qualification import Attempt, Permission, QualificationTest, qualification_funnel
-from hmc_crowd.quality._quality_files import load_quality_model, save_quality_model
+from hmc_crowd.quality._quality_features import FEATURES, quality_features
 from hmc_crowd.quality._quality_model import QualityModelReport, WorkerQualityModel
+from hmc_crowd.quality._quality_persist import load_quality_model, save_quality_model
+from hmc_crowd.quality._quality_split import WorkerTimeSplit, split_by_worker_and_time
 from hmc_crowd.quality._rejection import RejectionProposal, RejectionSignal, check_rejections
 from hmc_crowd.quality._screen import screen_workers
-from hmc_crowd.quality._split import WorkerTimeSplit, split_by_worker_and_time
-from hmc_crowd.quality._trend import rolling_quality
-from hmc_crowd.quality._unknown_change import UnknownChange
 from hmc_crowd.quality._work_times import WorkTimes, work_times
 from hmc_crowd.quality._worker_quality import answer_weights, pool_prior, worker_quality
 

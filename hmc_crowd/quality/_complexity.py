@@ -134,7 +134,8 @@ class ComplexityReport:
         return 1 - self.brier / self.brier_mean if self.brier_mean > 0 else 0.0
 
     def __str__(self) -> str:
-        return f"complexity of {self.items:,} items: {self.explained:.1%} of the spread of disagreement is told"
+        told = f"{self.explained:.1%}" if self.explained > 0 else "nothing"
+        return f"complexity of {self.items:,} items: {told} of the spread of disagreement is told"
 
 
 class ComplexityModel:

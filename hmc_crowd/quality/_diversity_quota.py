@@ -236,6 +236,7 @@ def _per_kind(
     Falling short of a quota costs more than any distance from the pool's own mix.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import csr_array, eye_array, hstack
 
     count = np.bincount(kinds).astype(float)
     first = pool.groupby(kinds).first()
@@ -245,11 +246,12 @@ def _per_kind(
     # Columns: people per kind, distance from the pool's mix per kind, short and over per quota.
     cost = np.concatenate([np.zeros(k), np.ones(k), np.full(2 * q, 10.0 * asked)])
     mix = count * size / count.sum()
-    eye, none = np.eye(k), np.zeros((k, 2 * q))
+    # Sparse: with a few attributes there are thousands of kinds, and each rule is about a handful of columns.
+    eye, none = eye_array(k, format="csr"), csr_array((k, 2 * q))
     rules = [
         LinearConstraint(np.concatenate([np.ones(k), np.zeros(k + 2 * q)])[None, :], size, size),
-        LinearConstraint(np.hstack([eye, -eye, none]), -np.inf, mix),
-        LinearConstraint(np.hstack([eye, eye, none]), mix, np.inf),
+        LinearConstraint(hstack([eye, -eye, none], format="csr"), -np.inf, mix),
+        LinearConstraint(hstack([eye, eye, none], format="csr"), mix, np.inf),
     ]
     for row, (quota, value, wanted) in enumerate(rows):
         line = np.zeros(2 * k + 2 * q)

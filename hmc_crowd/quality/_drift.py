@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 
 from hmc_crowd.errors import FrameError, InputError
-from hmc_crowd.quality._checks import check_table
-from hmc_crowd.quality._cusum import Cusum
+from hmc_crowd.quality._answer_checks import check_table
+from hmc_crowd.quality._drift_cusum import Cusum
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hmc_crowd.quality._unknown_change import UnknownChange
+    from hmc_crowd.quality._drift_unknown import UnknownChange
 
 __all__ = ["answers_between", "find_drift"]
 

@@ -38,7 +38,8 @@ def exclude_workers(
     screened : pandas.DataFrame, optional
         `screen_workers`: whoever is ``exclude`` there is out, whoever is ``doubtful`` has one signal.
     signals : mapping, optional
-        Worker -> signals, such as same labels all the time, an alarm of `find_drift`, an agreement near chance.
+        Worker -> signals, such as same labels all the time, an agreement near chance, an alarm of `find_drift` (on gold
+        it is a signal ``"gold"``, which `screen_workers` has seen already; on agreement one of its own).
     most : float, default 0.2
         Largest share of the workers that may be excluded; above it nobody is, and a person must look: so many bad
         workers are a fault of the task.
@@ -66,7 +67,7 @@ def exclude_workers(
     rows = []
     for worker in sorted({*given, *gold}, key=lambda name: (str(type(name)), name)):
         decision, seen = gold.get(worker, ("keep", ""))
-        rules = {each.rule for each in given.get(worker, ()) if each.counts}
+        rules = {each.kind for each in given.get(worker, ()) if each.counts}
         if decision in ("exclude", "doubtful"):
             rules.add("gold")
         out = decision == "exclude" or len(rules) >= 2

@@ -107,6 +107,8 @@ def choose_expert(
         raise InputError(f"urgency is {urgency!r}; give 1 (can wait) to 5 (now)")
     if deadline_s is not None and not deadline_s >= 0:
         raise InputError(f"deadline_s is {deadline_s!r}; give seconds from now")
+    if not 0 < hours < float("inf"):
+        raise InputError(f"hours is {hours!r}; give a number of hours above 0")
     allowed = [one for one in require_experts(candidates) if one.expert not in exclude]
     fitting = [one for one in allowed if one.tier >= tier]
     free = [one for one in fitting if one.room(hours=hours) > 0]

@@ -54,8 +54,8 @@ def escalate(judgements: pd.DataFrame, *, top: int = 3) -> pd.DataFrame:
     """
     rows = _checked(judgements)
     highest = rows.groupby("item")["tier"].transform("max")
-    heads = rows[rows["tier"] == highest].groupby(["item", "label"], sort=True).size()
-    heads = heads.sort_values(ascending=False, kind="stable").reset_index(name="n")
+    said = rows[rows["tier"] == highest].groupby(["item", "label"], sort=True).size().reset_index(name="n")
+    heads = said.sort_values("n", ascending=False, kind="stable")
     first = heads.drop_duplicates("item").set_index("item").sort_index()
     level = highest.groupby(rows["item"]).first()
     alike = (rows.groupby("item")["label"].nunique() == 1).to_numpy()
@@ -63,12 +63,13 @@ def escalate(judgements: pd.DataFrame, *, top: int = 3) -> pd.DataFrame:
     final = level.to_numpy() >= top
     state = np.select([alike, final & majority, final], ["agreed", "settled", "second_opinion"], "escalate")
     stands = np.isin(state, ["agreed", "settled"])
+    # No label stays None, whatever the others are.
+    label = np.where(stands, np.asarray(first["label"], dtype=object), np.full(len(first), None, dtype=object))
     return pd.DataFrame(
         {
             "item": first.index.to_numpy(),
             "state": state.astype(object),
-            # No label stays None, whatever the others are.
-            "label": pd.Series(np.where(stands, first["label"].to_numpy(dtype=object), None), dtype=object),
+            "label": pd.Series(label.tolist(), dtype=object),
             "to_tier": np.select([stands, final], [0, top], level.to_numpy() + 1).astype(np.int64),
             "evidence": _said(rows).to_numpy(),
         }

@@ -14,7 +14,7 @@ import pandas as pd
 
 from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.quality._experts import tiers_of, waiting_order
-from hmc_crowd.quality._levels import RISKS, risk_codes, shares_of
+from hmc_crowd.quality._risk_urgency import RISKS, risk_codes, shares_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ import pandas as pd
 
 from hmc_crowd._base.checks import first_rows
 from hmc_crowd.errors import FrameError, InputError
-from hmc_crowd.quality._levels import urgency_of
+from hmc_crowd.quality._risk_urgency import urgency_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

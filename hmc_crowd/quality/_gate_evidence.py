@@ -18,8 +18,8 @@ import pandas as pd
 
 from hmc_crowd.aggregation._codes import encode  # because repeated and missing answers follow one rule
 from hmc_crowd.errors import FrameError, InputError
-from hmc_crowd.quality._levels import risk_codes, shares_of, urgency_of
 from hmc_crowd.quality._matching import require_one_kind
+from hmc_crowd.quality._risk_urgency import risk_codes, shares_of, urgency_of
 from hmc_crowd.quality._votes import votes_of
 
 if TYPE_CHECKING:

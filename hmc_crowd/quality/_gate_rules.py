@@ -15,7 +15,7 @@ import numpy as np
 
 from hmc_crowd.errors import InputError
 from hmc_crowd.quality._gate import GateBase, Verdict, first_reason
-from hmc_crowd.quality._levels import RISKS
+from hmc_crowd.quality._risk_urgency import RISKS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -59,7 +59,7 @@ def split_answers(
         Columns ``task, worker, label``; by time also ``submitted``.
     by : {"task", "worker", "time"}, default "task"
         "task": drawn items. "worker": drawn items as answered by half of the workers, trained on the others' answers
-        to the other items. "time": the items that were finished last; trained on answers given before any of theirs.
+        to the other items. "time": the items that were begun last; trained on answers given before any of theirs.
     share : float, default 0.2
         Share of the items to judge on, in (0, 1).
     rng : numpy.random.Generator

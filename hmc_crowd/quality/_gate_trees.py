@@ -13,6 +13,7 @@ import numpy as np
 
 from hmc_crowd._base.extras import require
 from hmc_crowd.errors import ModelError
+from hmc_crowd.quality._logistic_curve import LogisticCurve
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -115,47 +116,35 @@ class BoostedTrees:
 
 
 @dataclass(frozen=True, eq=False)
-class LogisticCurve:
+class Curve:
     """A logistic regression on standardised features; what is missing counts as the mean."""
 
-    mean: NDArray[np.float64]
-    scale: NDArray[np.float64]
-    weight: NDArray[np.float64]
+    curve: LogisticCurve
 
     @classmethod
-    def fit(cls, X: NDArray[np.float64], y: NDArray[np.bool_]) -> LogisticCurve:
+    def fit(cls, X: NDArray[np.float64], y: NDArray[np.bool_]) -> Curve:
         """Fit by penalised likelihood, with scikit-learn's usual penalty."""
-        from sklearn.linear_model import LogisticRegression
-
-        known = ~np.isnan(X)
-        n = np.maximum(known.sum(axis=0), 1)
-        mean = np.where(known, X, 0.0).sum(axis=0) / n
-        spread = np.sqrt((np.where(known, X - mean, 0.0) ** 2).sum(axis=0) / n)
-        scale = np.where(spread > 0, spread, 1.0)
-        model = LogisticRegression(max_iter=1000).fit(np.where(known, (X - mean) / scale, 0.0), y)
-        return cls(mean, scale, np.append(model.coef_[0], model.intercept_[0]))
+        return cls(LogisticCurve.fit(X, y.astype(np.float64), pull=1.0))
 
     def predict(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the curve's probability."""
-        standard = np.where(np.isnan(X), 0.0, (X - self.mean) / self.scale)
-        return np.asarray(1 / (1 + np.exp(-(standard @ self.weight[:-1] + self.weight[-1]))))
+        return self.curve.chance(X)
 
     def state(self) -> Any:
-        """Return three arrays."""
-        return {"mean": self.mean, "scale": self.scale, "weight": self.weight}
+        """Return plain numbers."""
+        return self.curve.to_dict()
 
     @classmethod
-    def from_state(cls, state: Any, n_features: int) -> LogisticCurve:
+    def from_state(cls, state: Any, n_features: int) -> Curve:
         """Take a curve from a file if its numbers fit together."""
-        arrays = [np.asarray(state[name], dtype=np.float64) for name in ("mean", "scale", "weight")]
-        shapes = [(n_features,), (n_features,), (n_features + 1,)]
-        if [each.shape for each in arrays] != shapes or not all(np.isfinite(each).all() for each in arrays):
-            raise ModelError("the numbers of the gate's curve do not fit together; train it again")
-        return cls(*arrays)
+        try:
+            return cls(LogisticCurve.from_dict(state, n_features))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelError(f"the numbers of the gate's curve do not fit together ({error}); train it again") from None
 
 
-KINDS: dict[str, type[ForestTrees] | type[BoostedTrees] | type[LogisticCurve]] = {
-    "logistic": LogisticCurve,
+KINDS: dict[str, type[ForestTrees] | type[BoostedTrees] | type[Curve]] = {
+    "logistic": Curve,
     "random_forest": ForestTrees,
     "xgboost": BoostedTrees,
 }

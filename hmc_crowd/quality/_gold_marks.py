@@ -136,7 +136,8 @@ def gold_confidence(
     marked : pandas.DataFrame
         ``worker, mark, at``; ``mark`` is missing where the task has no gold. In any order.
     rule : {"earlier", "literal"}, default "earlier"
-        Whether the record holds the worker's earlier marks only, or the present one too, as in the source.
+        Whether the record holds the worker's earlier marks only (none of the same moment, such as of the same HIT), or
+        the present one too, as in the source.
     threshold : float, default 0.7
         Marks from here on count as right in the record (exact marks: any threshold in (0, 1]).
     window : int, default 50
@@ -171,17 +172,7 @@ def gold_confidence(
     mark = _marks_of(marked)
     known = ~np.isnan(mark)
     hit = np.where(known, mark >= threshold - 1e-12, False)
-    n, good = np.zeros(len(mark), dtype=np.intp), np.zeros(len(mark), dtype=np.intp)
-    order = np.argsort(pd.DatetimeIndex(marked["at"]).asi8, kind="stable")
-    own = 1 if rule == "literal" else 0
-    for rows in pd.Series(order).groupby(marked["worker"].to_numpy()[order]).groups.values():
-        mine = order[np.asarray(rows)]
-        seen, right = np.cumsum(known[mine]), np.cumsum(hit[mine])
-        # A record ends before its own row, or with it; it begins `window` marks earlier.
-        end = seen - known[mine] * (1 - own)
-        total = np.concatenate([[0], right[known[mine]]])
-        n[mine] = np.minimum(end, window)
-        good[mine] = total[end] - total[np.maximum(end - window, 0)]
+    n, good = _records(marked, known, hit, window, literal=rule == "literal")
     rolling = np.divide(good, n, out=np.full(len(mark), np.nan), where=n > 0)
     low, high = beta_interval(good, n, level=level, prior=(1.0, 1.0))
     confidence = np.where(n > 0, weight * mark + (1 - weight) * np.nan_to_num(rolling), mark)
@@ -197,6 +188,24 @@ def gold_confidence(
             "confidence": np.where(known, confidence, 0.5),
         }
     )
+
+
+def _records(
+    marked: pd.DataFrame, known: NDArray[np.bool_], hit: NDArray[np.bool_], window: int, *, literal: bool
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return how many marks are in the record that each row meets, and how many of them are right."""
+    n, good = np.zeros(len(hit), dtype=np.intp), np.zeros(len(hit), dtype=np.intp)
+    at = pd.DatetimeIndex(marked["at"]).asi8
+    order = np.argsort(at, kind="stable")
+    for rows in pd.Series(order).groupby(marked["worker"].to_numpy()[order]).groups.values():
+        mine = order[np.asarray(rows)]
+        of_mark = mine[known[mine]]
+        # A record ends before the moment of its row, or with the row; it begins `window` marks earlier.
+        end = np.cumsum(known[mine]) if literal else np.searchsorted(at[of_mark], at[mine], side="left")
+        total = np.concatenate([[0], np.cumsum(hit[of_mark])])
+        n[mine] = np.minimum(end, window)
+        good[mine] = total[end] - total[np.maximum(end - window, 0)]
+    return n, good
 
 
 def _marks_of(marked: pd.DataFrame) -> NDArray[np.float64]:

@@ -67,12 +67,8 @@ def gold_report(
     coded, row = gold_answers(answers, gold, repeats=repeats)
     task, worker, label = coded.task[row], coded.worker[row], coded.label[row]
     right = label == coded.gold[task]
-    n_tasks, n_workers = len(coded.tasks), len(coded.workers)
-    others = np.bincount(worker, minlength=n_workers)[worker] - 1
-    others_right = np.bincount(worker, weights=right, minlength=n_workers)[worker] - right
-    is_good = (others >= _OTHERS) & (others_right >= good * others - 1e-12)
-
-    items = np.flatnonzero(coded.gold >= 0)
+    is_good = _good_on_the_others(worker, right, good)
+    n_tasks, items = len(coded.tasks), np.flatnonzero(coded.gold >= 0)
     n = np.bincount(task, minlength=n_tasks)[items]
     n_right = np.bincount(task[right], minlength=n_tasks)[items]
     good_n = np.bincount(task[is_good], minlength=n_tasks)[items]
@@ -98,6 +94,14 @@ def gold_report(
             "reason": reasons,
         }
     )
+
+
+def _good_on_the_others(worker: NDArray[np.intp], right: NDArray[np.bool_], good: float) -> NDArray[np.bool_]:
+    """Return of each answer whether its worker is right often enough on the other gold items."""
+    others = np.bincount(worker)[worker] - 1
+    others_right = np.bincount(worker, weights=right)[worker] - right
+    found: NDArray[np.bool_] = (others >= _OTHERS) & (others_right >= good * others - 1e-12)
+    return found
 
 
 def _most_given(

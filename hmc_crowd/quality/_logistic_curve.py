@@ -26,23 +26,39 @@ class LogisticCurve:
 
     @classmethod
     def fit(
-        cls, X: NDArray[np.float64], share: NDArray[np.float64], weight: NDArray[np.float64], *, rising: bool = False
+        cls,
+        X: NDArray[np.float64],
+        share: NDArray[np.float64],
+        weight: NDArray[np.float64] | None = None,
+        *,
+        rising: bool = False,
+        pull: float = 0.1,
     ) -> LogisticCurve:
-        """Fit to shares: each row counts once as differing and once as agreeing, by its share.
+        """Fit to shares: each row counts once as 1 and once as 0, by its share.
 
-        ``rising`` is for calibrating: a curve that would turn a ranking round, as the scores of folds do where there is
-        nothing to learn, is flat in place of that.
+        Parameters
+        ----------
+        X : array, shape (n, n_features)
+        share : array, shape (n,)
+            In [0, 1], or truth values.
+        weight : array, shape (n,), optional
+        rising : bool, default False
+            For calibrating: a curve that would turn a ranking round, as the scores of folds do where there is nothing
+            to learn, is flat in place of that.
+        pull : float, default 0.1
+            Towards slopes of 0, as in scikit-learn's ``1 / C``.
         """
         from sklearn.linear_model import LogisticRegression
 
         known = ~np.isnan(X)
         fill = np.where(known, X, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
         filled = np.where(known, X, fill) - fill
-        scale = filled.std(axis=0)
+        scale = np.sqrt((filled**2).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
         scale[scale == 0] = 1.0
         Z, y = filled / scale, np.repeat([1, 0], len(X))
+        weight = np.ones(len(X)) if weight is None else weight
         both = np.concatenate([weight * share, weight * (1 - share)])
-        model = LogisticRegression(C=10.0).fit(np.vstack([Z, Z]), y, sample_weight=both)
+        model = LogisticRegression(C=1 / pull, max_iter=1000).fit(np.vstack([Z, Z]), y, sample_weight=both)
         slope, shift = model.coef_[0].astype(np.float64), float(model.intercept_[0])
         if rising and (slope < 0).any():
             mean = float(np.clip(np.average(share, weights=weight), 1e-6, 1 - 1e-6))

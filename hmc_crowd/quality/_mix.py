@@ -162,7 +162,7 @@ def mix_table(runs: pd.DataFrame, prices: MixPrices | None = None, *, level: flo
     pandas.DataFrame
         One row per arm: ``arm`` and, for each of ``cost_minor, hours, accuracy, expert_use, cost_saved, time_saved``,
         mean, ``_low`` and ``_high``. Savings are against experts only. Experts begin when the crowd has ended: hours
-        are an upper end.
+        are an upper end. What the items cost from which the ML gate has learnt is not in it.
 
     Examples
     --------

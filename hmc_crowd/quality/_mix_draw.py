@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from hmc_crowd.errors import InputError
-from hmc_crowd.quality._levels import RISKS
+from hmc_crowd.quality._risk_urgency import RISKS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -22,9 +22,10 @@ import pandas as pd
 from hmc_crowd._base.checks import first_rows
 from hmc_crowd._base.extras import require
 from hmc_crowd.errors import FrameError, InputError, ModelError, StateError
-from hmc_crowd.quality._features import FEATURES
 from hmc_crowd.quality._gate_trees import BoostedTrees, ForestTrees, Trees
-from hmc_crowd.quality._split import WorkerTimeSplit, split_by_worker_and_time
+from hmc_crowd.quality._logistic_curve import LogisticCurve
+from hmc_crowd.quality._quality_features import FEATURES
+from hmc_crowd.quality._quality_split import WorkerTimeSplit, split_by_worker_and_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -251,14 +252,10 @@ def _log_odds(p: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _logistic(raw: NDArray[np.float64], y: NDArray[np.bool_]) -> tuple[float, float]:
     """Return slope and shift of the calibrating curve; a slope below 0, which turns the ranking round, is held at 0."""
-    from sklearn.linear_model import LogisticRegression
-
-    # A weak pull towards slope 0 keeps a handful of checking rows from making the curve a step.
-    fitted = LogisticRegression(C=10.0).fit(_log_odds(raw)[:, None], y)
-    if fitted.coef_[0, 0] > 0:
-        return float(fitted.coef_[0, 0]), float(fitted.intercept_[0])
-    mean = float(y.mean())
-    return 0.0, float(np.log(mean / (1 - mean)))
+    # Its weak pull towards slope 0 keeps a handful of checking rows from making the curve a step.
+    curve = LogisticCurve.fit(_log_odds(raw)[:, None], y.astype(np.float64), rising=True)
+    slope = float(curve.slope[0] / curve.scale[0])
+    return slope, curve.shift - slope * float(curve.fill[0])
 
 
 def _held_out_brier(raw: NDArray[np.float64], y: NDArray[np.bool_], who: NDArray[np.intp]) -> float:

@@ -34,7 +34,8 @@ class RejectionSignal:
     Parameters
     ----------
     rule : str
-        Which rule found it: ``"gold"``, ``"no_work"``, ``"same_label"``, ``"too_fast"``, or a name of your own.
+        Which rule found it: ``"gold"``, ``"no_work"``, ``"same_label"``, ``"too_fast"``, or a name of your own. What
+        rests on the same answers is one signal and has one name: an alarm of `find_drift` on gold is ``"gold"`` too.
     evidence : str
         What it saw, with the figures.
     count : int, default 1
@@ -50,11 +51,16 @@ class RejectionSignal:
             raise InputError(f"rule is {self.rule!r}, evidence is {self.evidence!r}; a signal needs both")
 
     @property
+    def kind(self) -> str:
+        """The rule however it is written: "Gold" and "gold" are one signal, and "LLM" is no ground either."""
+        return "_".join(self.rule.lower().replace("-", " ").replace("_", " ").split())
+
+    @property
     def counts(self) -> bool:
         """Whether a rejection may rest on it."""
-        if self.rule in _NO_GROUND:
+        if self.kind in _NO_GROUND:
             return False
-        return self.rule != "gold" or self.count >= LEAST_FAILED_GOLD
+        return self.kind != "gold" or self.count >= LEAST_FAILED_GOLD
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,7 @@ class RejectionProposal:
     message: str
 
     def __post_init__(self) -> None:
-        rules = {each.rule for each in self.signals if each.counts}
+        rules = {each.kind for each in self.signals if each.counts}
         if len(rules) < 2:
             raise InputError(
                 f"the rejection of {self.submission_id!r} has {len(rules)} independent signals that count, and it "

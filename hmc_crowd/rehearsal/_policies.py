@@ -23,7 +23,10 @@ _OTHERS = ("machine", "crowd", "mix")
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What all policies are given."""
+    """What all policies are given.
+
+    ``known`` are the items of a pilot: the chance that the machine agrees with people, seconds, and whether it did.
+    """
 
     confidence: NDArray[np.float64]
     seconds: NDArray[np.float64]
@@ -36,6 +39,7 @@ class Setting:
     redundancy: int
     people_right: float = 1.0
     n_labels: int = 2
+    known: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]] | None = None
 
     @property
     def agreement(self) -> NDArray[np.float64]:
@@ -93,6 +97,7 @@ def _plan(name: str, setting: Setting) -> Planned:
             target_agreement=setting.target_agreement,
             level=setting.level,
             redundancy=setting.redundancy,
+            labelled=setting.known,
         )
         return Planned(name, plan.plan.to_human, plan.audited)
     if name == "random":

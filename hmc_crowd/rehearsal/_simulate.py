@@ -9,7 +9,7 @@ Source: requirement F11; Zhang, Ren, de Rijke (2021) for the policies compared.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -31,6 +31,7 @@ __all__ = ["Rehearsal", "simulate"]
 
 _FIGURES = ("accuracy", "agreement_at_least", "human_share", "hours", "expert_share", "money_minor", "days")
 _CHANCES = ("late", "over_time", "over_money", "certified", "held")
+_PILOT = 300
 _EXPERTS = AssumedCrowd(accuracy=0.98, spread=0.01, workers=10)
 
 
@@ -111,6 +112,7 @@ def simulate(
     max_money_minor: int | None = None,
     deadline_days: float | None = None,
     band: float = 0.9,
+    pilot: int | None = None,
 ) -> Rehearsal:
     """Play a campaign many times before it is paid for.
 
@@ -157,6 +159,9 @@ def simulate(
         Budgets whose chance of breaking is told. They do not change what the policies do.
     band : float, default 0.9
         Width of the bands.
+    pilot : int, optional
+        Random items that people judged before the certified policy is planned, like a campaign's gold. By default 300
+        (at most a quarter) where truth is given, none where it is drawn from the confidences.
 
     Returns
     -------
@@ -181,9 +186,8 @@ def simulate(
     sure = float_vector(confidence, name="confidence", low=0.0, high=1.0)
     times = float_vector(seconds, name="seconds", low=0.0)
     require_same_length([("confidence", sure), ("seconds", times)])
-    effort_ = (
-        times / max(float(times.max()), 1e-300) if effort is None else float_vector(effort, name="effort", low=0.0)
-    )
+    scaled = times / max(float(times.max()), 1e-300) if effort is None else effort
+    effort_ = float_vector(scaled, name="effort", low=0.0)
     require_same_length([("confidence", sure), ("effort", effort_)])
     world = World(sure, _codes(truth, predicted, len(sure), n_labels), n_labels, _groups(groups, len(sure)), clustering)
     _check(repetitions, clustering, band, rework, redundancy, people_per_day, hours_per_day, n_labels)
@@ -194,12 +198,10 @@ def simulate(
         crowd or AssumedCrowd(), experts or _EXPERTS, people_per_day * hours_per_day * 3600, people_per_day, rework
     )
     first, *others = rng.spawn(repetitions + 1)
-    true, _ = world.draw(first)
-    voted = votes_of(who.crowd.answers(true, times, redundancy, n_labels, first), n_labels, true)[0]
     setting = Setting(
-        sure, times, effort_, trade_off, max_human, audit, target_agreement, level, redundancy,
-        float((voted == true).mean()), n_labels,
+        sure, times, effort_, trade_off, max_human, audit, target_agreement, level, redundancy, n_labels=n_labels
     )  # fmt: skip
+    setting = _learned(setting, world, who, _pilot_size(pilot, len(sure), truth is not None), first)
     planned = plans(setting, policies)
     rows: list[dict[str, Any]] = []
     for repetition, each in enumerate(others):
@@ -213,19 +215,42 @@ def simulate(
     return _rehearsal(rows, repetitions, band, setting, truth is not None)
 
 
+def _pilot_size(pilot: Any, n: int, played: bool) -> int:
+    """Return how many items a pilot labels; by default only where data are played."""
+    if pilot is None:
+        return min(_PILOT, n // 4) if played else 0
+    if isinstance(pilot, bool) or not isinstance(pilot, int) or not 0 <= pilot <= n:
+        raise InputError(f"pilot is {pilot!r}; give a whole number of items, 0 to {n}")
+    return pilot
+
+
+def _learned(setting: Setting, world: World, who: Who, pilot: int, rng: np.random.Generator) -> Setting:
+    """Add what is known before the campaign is planned: how often people are right, and what a pilot showed."""
+    true, machine = world.draw(rng)
+    answers = who.crowd.answers(true, setting.seconds, setting.redundancy, setting.n_labels, rng)
+    voted = votes_of(answers, setting.n_labels, true)[0]
+    setting = replace(setting, people_right=float((voted == true).mean()))
+    if not pilot:
+        return setting
+    rows = rng.choice(len(true), pilot, replace=False)
+    return replace(setting, known=(setting.agreement[rows], setting.seconds[rows], voted[rows] == machine[rows]))
+
+
 def _rehearsal(rows: list[dict[str, Any]], repetitions: int, band: float, setting: Setting, known: bool) -> Rehearsal:
     import pandas as pd
 
     what = (
         "the labelled items stand for those to come" if known else "the confidences say how often the machine is right"
     )
-    assumptions = (
+    assumptions: tuple[str, ...] = (
         what,
         f"people answer as the crowd given, each item by itself: {setting.redundancy} of them together are right on "
         f"{setting.people_right:.1%}, and a certificate is about agreement with them",
         "people come at random, as many a day as stated, and take work as long as there is some",
         "pay is for the expected time of an answer",
     )
+    if setting.known is not None:
+        assumptions += (f"a pilot of {len(setting.known[0]):,} items was judged before; it is not in the figures",)
     return Rehearsal(pd.DataFrame(rows), repetitions, band, assumptions)
 
 

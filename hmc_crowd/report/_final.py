@@ -22,9 +22,8 @@ _FIGURES = {
     "high": Column("To", "number", 4),
     "labels": Column("Labels of people", "integer"),
     "effective_n": Column("Worth, drawn at random", "number", 0),
-    "machine_helps": Column("The machine helps", "flag"),
     "final_mean": Column("Final labels alone", "number", 4),
-    "said": Column("To be known"),
+    "machine_helps": Column("The machine helps"),
 }
 
 
@@ -36,11 +35,14 @@ def final_figures(data: ReportData) -> dict[str, Any] | None:
         "What people would say of all such items, estimated from what they said of some. Neither the final labels give "
         "it, which keep the machine's errors, nor people's labels alone, which are of the doubtful items."
     )
-    title = "Figures with their 95 % intervals"
-    return {
-        "paragraphs": (lead,),
-        "tables": (Table(key="figures", title=title, frame=data.figures, columns=_FIGURES),),
-    }
+    title, frame = "Figures with their 95 % intervals", data.figures
+    said = "; ".join(dict.fromkeys(each for each in frame.get("said", ()) if each))
+    frame = frame.drop(columns="said", errors="ignore")
+    if "machine_helps" in frame:
+        # A flag would be shown as a warning.
+        frame = frame.assign(machine_helps=frame["machine_helps"].map({True: "yes", False: "no"}))
+    table = Table(key="figures", title=title, frame=frame, columns=_FIGURES, note=said[:1].upper() + said[1:])
+    return {"paragraphs": (lead,), "tables": (table,)}
 
 
 def frontier_tables(frontier: pd.DataFrame | None, known: Mapping[str, Column]) -> tuple[Table, ...]:

@@ -199,7 +199,16 @@ def _certificate(data: ReportData) -> dict[str, Any] | None:
     statement = str(values.pop("statement", ""))
     assumptions = tuple(map(str, values.pop("assumptions", ())))
     shares = {
-        key: Column("", "percent", 2) for key in ("agreement_at_least", "level", "error_at_most", "error_rate_at_most")
+        key: Column("", "percent", 2)
+        for key in (
+            "accuracy_at_least",
+            "agreement_at_least",
+            "agreement_at_most",
+            "level",
+            "target",
+            "error_at_most",
+            "error_rate_at_most",
+        )
     }
     facts = tuple(
         Fact(key=fact.key, label=fact.label, value=fact.value, column=shares.get(fact.key, fact.column))

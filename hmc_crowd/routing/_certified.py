@@ -72,9 +72,9 @@ def plan_certified(
     groups : array, shape (n_items,), optional
         The dialogue of each item: to count time the other way too.
     labelled : tuple of three arrays, optional
-        Confidence, seconds and correctness (bool) of other items like these whose label is known: they say how many of
-        the kept items will be wrong, and the confidences only set the order. Confidences that are calibrated over all
-        items need not be so among dear ones, and plans keep the dear ones.
+        Confidence, seconds and correctness (bool) of other items like these whose label is known: they correct how many
+        of the kept items the confidences expect to be wrong, the more the more errors they show. Confidences that are
+        calibrated over all items need not be so among dear ones, and plans keep the dear ones.
     calibration_error : float, default 0
         Standard error of the mean confidence as an estimate of the machine's accuracy, such as
         ``sqrt(.1 * .9 / 500)`` after 500 labelled items; makes the plan careful.

@@ -67,9 +67,11 @@ class RoleRepository(Repository):
             table.c.role.in_(others),
             self._session.among(table.c.item, list(items)),
         )
-        found = self._session.rows(query.order_by(table.c.item).limit(_NAMED + 1))
+        # An item may have been fitted on and chosen on.
+        found = self._session.rows(query.order_by(table.c.item, table.c.role).limit(2 * (_NAMED + 1)))
         if found:
-            shown = ", ".join(repr(row.item) for row in found[:_NAMED]) + (" ..." if len(found) > _NAMED else "")
+            names = list(dict.fromkeys(row.item for row in found))
+            shown = ", ".join(map(repr, names[:_NAMED])) + (" ..." if len(names) > _NAMED else "")
             raise StateError(
                 f"labels of {shown} were used to {found[0].role} already ({found[0].purpose}), so they cannot "
                 f"{role}: {role} on labels that were used for nothing else"

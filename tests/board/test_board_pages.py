@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import pandas as pd
 import pytest
+import sqlalchemy as sa
 from board_house import LABELS, NAME, SECRET, START, forms, send
 
 from hmc_crowd._base.clock import VirtualClock
@@ -250,3 +251,28 @@ def test_an_item_is_answered_when_people_have_answered_it(tmp_path: Path) -> Non
         campaign.collect(place)
         assert read_live(campaign._context).item_share == 1.0
     place.close()
+
+
+@pytest.mark.parametrize("state", ["accepted", "returned"])
+def test_what_was_never_handed_in_cannot_be_reviewed(board: Board, state: str) -> None:
+    browser = board.browser("owner")
+    platform, name = board.waiting()
+    with board.house.store.begin() as tx:
+        tx.work._session.run(sa.text(f"UPDATE submission SET state = '{state}' WHERE submission_id = '{name}'"))
+    page = browser.get(f"{HOME}/submission", params={"platform": platform, "id": name}).text
+    assert "Nothing was handed in" in page
+    assert not {"approve", "reject", "bonus"} & set(forms(page))
+
+
+def test_workers_who_wait_for_a_word_are_counted(board: Board) -> None:
+    from hmc_crowd_local.pages._threads import Threads
+
+    browser = board.browser("auditor")
+    assert "<dt>Questions of workers</dt><dd>0</dd>" in browser.get(HOME).text
+    _, name = board.waiting()
+    item = board.place.hit(board.place.submission(name).hit_id).items[0].item
+    threads = Threads(board.place._database, board.place._ids)
+    threads.ask(name, item, "What is meant?", at=board.clock.now())
+    assert "<dt>Questions of workers</dt><dd>1 " in browser.get(f"{HOME}/part").text
+    threads.reply(name, item, "The tone.", at=board.clock.now())
+    assert "<dt>Questions of workers</dt><dd>0</dd>" in browser.get(f"{HOME}/part").text

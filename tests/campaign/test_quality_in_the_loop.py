@@ -12,9 +12,9 @@ import pytest
 
 from hmc_crowd._base.clock import VirtualClock
 from hmc_crowd.campaign import Campaign
-from hmc_crowd.errors import DuplicateError, InputError, StateError
+from hmc_crowd.errors import DuplicateError, InfeasibleError, InputError, StateError
 from hmc_crowd.platform import RemoteAnswer, find_platform
-from hmc_crowd.quality import AlertRule, ConsensusGate, Expert, QualificationTest
+from hmc_crowd.quality import AlertRule, ConsensusGate, Expert, QualificationTest, Quota
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -428,3 +428,62 @@ def test_an_empty_pool_of_experts_leaves_everything_waiting(judged: Campaign) ->
     done = judged.assign_experts()
     assert (done.given, done.queued) == (0, 12)
     assert "there is no expert" in done.notes[-1]
+
+
+class LetsIn:
+    """A platform that lets in whom it is told of."""
+
+    name = "elsewhere"
+
+    def __init__(self) -> None:
+        self.told: dict[str, set[str]] = {}
+
+    def sync_qualification(self, name: str, _description: str, scores: dict[str, int]) -> tuple[str, int]:
+        self.told[name] = set(scores)
+        return "G1", len(scores)
+
+
+def test_a_mixed_panel_is_drawn_and_alone_let_in(campaign: Campaign) -> None:
+    people = pd.DataFrame({"worker": [f"p{n:02d}" for n in range(40)], "region": ["north"] * 32 + ["south"] * 8})
+    place: Any = LetsIn()
+    quota = [Quota("region", {"south": 0.3})]
+    panel = campaign.draw_panel(people, quota, 20, platform=place)
+    assert (panel.feasible, panel.id, len(panel.workers)) == (True, "G1", 20)
+    assert place.told == {"hmc panel panel": set(panel.workers)}
+    # 30% of 20 are six, at least.
+    assert sum(each >= "p32" for each in panel.workers) >= 6
+    assert campaign.draw_panel(people, quota, 20).workers == panel.workers
+
+
+def test_an_impossible_quota_is_named_and_nobody_is_let_in(campaign: Campaign, workplace: Any) -> None:
+    people = pd.DataFrame({"worker": [f"p{n:02d}" for n in range(40)], "region": ["north"] * 38 + ["south"] * 2})
+    place: Any = LetsIn()
+    quota = [Quota("region", {"south": 0.5})]
+    with pytest.raises(InfeasibleError, match="region south has 2 of the 10 asked for"):
+        campaign.draw_panel(people, quota, 20, platform=place)
+    assert place.told == {}
+    assert not campaign.draw_panel(people, quota, 20, platform=place, short=True).feasible
+    assert len(place.told) == 1
+    with pytest.raises(InputError, match="invite who is drawn to a pool"):
+        campaign.draw_panel(people, quota, 20, platform=workplace)
+
+
+def test_the_effort_model_sees_no_rank_from_after_the_work(played: Any, clock: Any) -> None:
+    from hmc_crowd.campaign._timed import timed_rows
+
+    def ranks() -> pd.Series[float]:
+        with campaign._context.store.read() as tx:
+            frame = timed_rows(campaign._context, tx, per="item", cut_off=False).frame
+        return frame["approval_ranking"]
+
+    campaign, workplace = played(undecided, "ann", "bob", "cy")
+    campaign.approve(workplace, budget_minor=1_000_000, dry_run=False, by="eva")
+    # All work was handed in before anybody reviewed any of it.
+    assert ranks().isna().all()
+    rates = pd.DataFrame({"worker": ["ann", "bob"], "rate": [0.99, 0.8]})
+    campaign.add_approval_rates(rates, platform="local", at=clock.now())
+    assert ranks().isna().all()
+    campaign.add_approval_rates(rates, platform="local", at=START)
+    # The better of two has rank 1 of 2, counted from below; nothing is known of cy.
+    assert set(ranks().dropna()) == {1.0, 0.5}
+    assert ranks().isna().mean() == pytest.approx(1 / 3)

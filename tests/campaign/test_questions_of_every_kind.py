@@ -227,3 +227,16 @@ def test_aspects_are_read_from_a_file(tmp_path: Path) -> None:
         path.write_text(content, encoding="utf-8")
         with pytest.raises(InputError, match=says):
             read_aspects(path)
+
+
+def test_an_expert_has_both_responses_before_him_whatever_is_asked(answered: Campaign) -> None:
+    answered.aggregate()
+    for aspect in ("tone", "better"):
+        assert answered.case("i1", "eva", aspect=aspect).options == ("Left, then right.", "No idea.")
+
+
+def test_what_else_is_asked_follows_the_first_question_and_says_so(campaign: Campaign) -> None:
+    first, other = (campaign.explain("i1", aspect=name) for name in ("tone", "warmth"))
+    assert (first.destination, other.destination) == ("people", "people")
+    assert other.why == f"the first question decides: {first.why}"
+    assert (other.gain, other.rank) == (None, None)

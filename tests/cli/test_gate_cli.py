@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pytest
+
+from hmc_crowd.cli._gate_file import posterior_gate, read_gate_files, sides_of
+from hmc_crowd.quality import GateCosts, disagreement, split_answers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,6 +75,31 @@ def test_one_class_is_said_and_nothing_is_written(hmc: Hmc, files: Path) -> None
     assert said.code == 2
     assert "everything goes to an expert" in said.err
     assert not (files / "gate.skops").exists()
+
+
+def test_a_quality_that_is_no_number_is_not_taken_for_unknown(hmc: Hmc, files: Path) -> None:
+    (files / "words.csv").write_text("worker,quality\nw0,0.9\nw1,good\nw2,\n")
+    said = hmc(*COMPARE, "--workers", "words.csv")
+    assert said.code == 2
+    assert "'good' for worker 'w1'" in said.err
+
+
+def test_disagreement_on_each_side_is_that_of_its_own_answers(files: Path) -> None:
+    read = read_gate_files(files / "said.csv", files / "experts.csv", None, None)
+    for by in ("time", "worker"):
+        split = split_answers(read.answers, by=by, share=0.3, rng=np.random.default_rng(0))  # type: ignore[arg-type]
+        for side, answers in zip(sides_of(read, split), (split.train, split.test), strict=True):
+            own = disagreement(answers).set_index("item")["share"].fillna(1.0)
+            assert side.items.set_index("item")["complexity"].to_dict() == own.to_dict()
+
+
+def test_labels_that_only_experts_give_lower_what_the_posterior_promises(files: Path) -> None:
+    read = read_gate_files(files / "said.csv", files / "experts.csv", None, None)
+    other = read.gold.assign(label=read.gold["label"].where(np.arange(len(read.gold)) % 4 > 0, "other"))
+    gate = posterior_gate(replace(read, gold=other), read.answers, GateCosts())
+    found = gate.decide(None, read.answers).frame
+    # A quarter of the items has a label that the crowd never gives.
+    assert found["score"].mean() == pytest.approx(0.25 + 0.75 * 0.1, abs=0.1)
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,8 @@ class ChatServer:
         self.bodies: list[dict[str, Any]] = []
         self.served = "tiny-1"
         self.gives_logprobs = True
+        self.pause_s = "0"
+        self.says_first_at = 0  # every so many questions are answered A, whatever they are
         self._lock = threading.Lock()
         self._calls = 0
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -73,7 +75,7 @@ class ChatServer:
                     self.close_connection = True
                     return
                 elif isinstance(fault, int):
-                    more = {"retry-after": "0"} if fault == 429 else {}
+                    more = {"retry-after": server.pause_s} if fault == 429 else {}
                     self.send(fault, json.dumps({"error": {"message": f"scripted {fault}"}}), **more)
                     return
                 elif fault == "no logprobs" and "logprobs" in body:
@@ -105,6 +107,8 @@ class ChatServer:
 
     def reply(self, body: dict[str, Any]) -> str:
         said = answer_of(body["messages"][-1]["content"])
+        if self.says_first_at and self._calls % self.says_first_at == 0:
+            said = "A"
         choice: dict[str, Any] = {"message": {"role": "assistant", "content": said}}
         if self.gives_logprobs and body.get("logprobs"):
             top = [{"token": said, "logprob": -0.105}, {"token": " b" if said == "A" else "A", "logprob": -2.303}]

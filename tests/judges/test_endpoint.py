@@ -217,3 +217,146 @@ def test_a_killed_run_goes_on_where_it_was(chat: Any, tmp_path: Path) -> None:
     assert done.stdout.strip() == str(many)
     # At most those that were under way, and read by nobody, are asked again.
     assert sum(chat.answered.values()) <= many + 2 * 4
+
+
+def test_answers_under_way_are_kept_when_the_run_ends_in_an_error(
+    chat: Any, some_pairs: Callable[[int], Any], tmp_path: Path
+) -> None:
+    def fault(call: int) -> Any:
+        if call == 4:
+            return 401
+        time.sleep(0.3)
+        return None
+
+    chat.faults = fault
+    cache = JudgeCache(tmp_path / "answers.db")
+    with pytest.raises(PlatformError, match="401"):
+        judge(chat, concurrency=4, cache=cache).judge(some_pairs(40))
+    answered = sum(chat.answered.values())
+    assert 3 <= answered < 40
+    chat.faults = lambda _call: None
+    assert judge(chat, cache=cache).judge(some_pairs(40))["label"].tolist() == right(40)
+    # Nothing that was answered before the error, or while it was on its way, is asked for again.
+    assert max(chat.answered.values()) == 1
+
+
+def test_a_server_that_is_down_is_left_alone(chat: Any, some_pairs: Callable[[int], Any]) -> None:
+    chat.faults = lambda _call: 503
+    judged = judge(chat, concurrency=2, attempts=1).judge(some_pairs(60))
+    assert judged["label"].isna().all()
+    assert sum(chat.questions.values()) <= 8
+    assert judged["reason"].str.contains("none of the last 4 questions was answered .503 scripted 503").sum() >= 50
+
+
+def test_a_server_that_refuses_many_questions_is_not_down(chat: Any, some_pairs: Callable[[int], Any]) -> None:
+    chat.faults = lambda call: 422 if call <= 20 else None
+    judged = judge(chat, concurrency=2).judge(some_pairs(30))
+    assert judged["label"].notna().sum() == 10
+
+
+def test_another_deployment_on_the_same_host_is_another_model() -> None:
+    first, second = (Endpoint(f"http://host.test/{each}/v1", "m").version for each in ("x", "y"))
+    assert first != second
+    assert first == Endpoint("http://host.test/x/v1/", "m").version
+
+
+@pytest.mark.parametrize("fault", ["slow answers", "a long pause"])
+def test_an_interrupted_command_leaves_at_once_and_goes_on_later(
+    chat: Any, some_pairs: Callable[[int], Any], tmp_path: Path, fault: str
+) -> None:
+    import pandas as pd
+
+    pd.DataFrame(some_pairs(40)).to_csv(tmp_path / "pairs.csv", index=False)
+    command = [
+        sys.executable, "-c", "from hmc_crowd.cli import main; main()", "judges", "run", str(tmp_path / "pairs.csv"),
+        "--judge", "llm", "--endpoint", chat.url, "--model", "tiny", "--cache", str(tmp_path / "answers.db"), "--out",
+        str(tmp_path / "judged.csv"),
+    ]  # fmt: skip
+    if fault == "a long pause":
+        chat.pause_s = "120"
+        chat.faults = lambda call: 429 if call > 10 else None
+    else:
+        chat.faults = lambda call: time.sleep(0.02 if call < 10 else 0.6)
+    first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while sum(chat.questions.values()) < 12 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.kill(first.pid, signal.SIGINT)
+    _, told = first.communicate(timeout=30)
+    assert first.returncode == 130
+    assert "interrupted; nothing is half done" in told
+    assert not (tmp_path / "judged.csv").exists()
+    before = sum(chat.answered.values())
+    chat.faults = lambda _call: None
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "40 pairs, a 14, b 13, tie 13, unparsed 0" in " ".join(done.stdout.split())
+    # What was under way came back and was kept: no answer was paid for twice.
+    assert before >= 9
+    assert sum(chat.answered.values()) == 40
+
+
+@pytest.mark.parametrize("name", ["there.csv", "judged.pdf", "no/folder.csv"])
+def test_a_file_that_cannot_be_written_is_told_before_anything_is_paid_for(
+    chat: Any, some_pairs: Callable[[int], Any], tmp_path: Path, name: str
+) -> None:
+    import pandas as pd
+
+    from hmc_crowd.cli import main
+
+    pd.DataFrame(some_pairs(3)).to_csv(tmp_path / "pairs.csv", index=False)
+    (tmp_path / "there.csv").write_text("mine")
+    words = ["--judge", "llm", "--endpoint", chat.url, "--model", "tiny", "--out", str(tmp_path / name)]
+    with pytest.raises(SystemExit) as left:
+        main(["judges", "run", str(tmp_path / "pairs.csv"), *words])
+    assert left.value.code == 2
+    assert not chat.bodies
+    assert (tmp_path / "there.csv").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["judged.csv", "judged.jsonl", "judged.parquet"])
+def test_judgements_of_every_shape_can_be_written_and_read_again(
+    chat: Any, some_pairs: Callable[[int], Any], tmp_path: Path, name: str
+) -> None:
+    from hmc_crowd.cli._judges_work import judgements_of
+    from hmc_crowd.io import write_frame
+
+    chat.faults = lambda call: 422 if call in {2, 5} else None
+    chat.says_first_at = 3  # both orders of some pairs contradict each other
+    for swap in ("both", "random"):
+        judged = judge(chat, swap=swap).judge(some_pairs(12) | {"response_b": ["good"] * 12})
+        write_frame(judged, tmp_path / name, overwrite=True)
+        again = judgements_of(tmp_path / name)
+        assert again["label"].fillna("").tolist() == judged["label"].fillna("").tolist()
+        assert again["cost_micro"].tolist() == judged["cost_micro"].tolist()
+        assert again["confidence"].fillna(-1).round(9).tolist() == judged["confidence"].fillna(-1).round(9).tolist()
+        assert [each for each in again["consistent"] if each is not None] == judged["consistent"].dropna().tolist()
+
+
+def test_a_person_who_waits_sees_a_bar(chat: Any, some_pairs: Callable[[int], Any], tmp_path: Path) -> None:
+    import pty
+
+    import pandas as pd
+
+    pd.DataFrame(some_pairs(30)).to_csv(tmp_path / "pairs.csv", index=False)
+    chat.faults = lambda _call: time.sleep(0.3)
+    ours, theirs = pty.openpty()
+    command = [
+        sys.executable, "-c", "from hmc_crowd.cli import main; main()", "judges", "run", str(tmp_path / "pairs.csv"),
+        "--judge", "llm", "--endpoint", chat.url, "--model", "tiny",
+    ]  # fmt: skip
+    known = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs, env=known)
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(ours, 4096)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(ours)
+    assert process.wait() == 0
+    assert b"judging" in shown
+    assert b"/30" in shown

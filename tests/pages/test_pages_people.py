@@ -8,7 +8,7 @@ import pytest
 from pages_house import SECRET, Plain, dialogue, every_kind, full_study, question
 
 from hmc_crowd.errors import InputError
-from hmc_crowd.platform import Hit
+from hmc_crowd.platform import Hit, RemoteAnswer
 
 from hmc_crowd_local.pages import Check, Invites, People, Practice, Study, read_study  # isort: skip
 
@@ -95,6 +95,26 @@ def test_leaving_the_study_ends_the_work_and_every_later_visit(new_house) -> Non
     other = dialogue(key="other")
     _, again = house.work(replace(other, items=tuple(replace(each, item=each.item + "x") for each in other.items)))
     assert plain.get(again).status_code == 403
+
+
+def answers_of(house, items) -> list[RemoteAnswer]:
+    now = house.clock.now()
+    return [RemoteAnswer(each.item, each.aspect, each.labels[0], now, now) for each in items]
+
+
+def test_leaving_the_study_frees_every_place_that_he_holds_in_it_and_no_other(new_house) -> None:
+    house = new_house(study=full_study(**CONSENT_ONLY), studies={"theirs": full_study(key="theirs", **CONSENT_ONLY)})
+    name, link, plain = begin(house)
+    agree(plain)
+    items = {key: tuple(replace(each, item=each.item + key) for each in dialogue().items) for key in "xyz"}
+    held, _ = house.work(dialogue(key="x", items=items["x"]))
+    done, _ = house.work(dialogue(key="y", items=items["y"]))
+    house.local.hand_in(done, "ann", answers_of(house, items["y"]))
+    theirs, _ = house.work(dialogue(key="z", items=items["z"], scope="theirs"))
+    plain.get(link + "/withdraw")
+    plain.send("Leave the study")
+    states = [house.local.submission(each).state.value for each in (name, held, done, theirs)]
+    assert states == ["returned", "returned", "submitted", "accepted"]
 
 
 def test_the_check_may_be_tried_twice_and_the_place_is_free_after(new_house) -> None:
@@ -429,3 +449,18 @@ def test_the_documented_study_file_is_one(tmp_path) -> None:
 def test_a_study_file_that_is_missing_is_one_sentence(tmp_path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         read_study(tmp_path / "none.toml")
+
+
+def test_an_offer_says_how_many_answers_it_asks_for_and_its_title_once(new_house) -> None:
+    house = new_house()
+    hit = every_kind()
+    house.local.publish(replace(hit, description=hit.title))
+    plain = Plain(house.client())
+    plain.get(f"/work/i/{Invites(house.local, secret=SECRET).issue('ann').token}")
+    # Six texts, one of which is asked about twice.
+    assert "Questions: 6 · Answers in all: 7" in plain.text
+    assert plain.text.count(f">{hit.title}<") == 1
+    remote = next(iter(house.local.find_all().values()))
+    plain.get(f"{plain.page.url.path}/hit/{remote.hit_id}")
+    assert "<dt>Answers in all</dt><dd>7</dd>" in plain.text
+    assert f">{hit.title}</p>" not in plain.text

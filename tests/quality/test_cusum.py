@@ -9,7 +9,7 @@ import pytest
 
 from hmc_crowd.errors import InputError
 from hmc_crowd.quality import Cusum, Levels, agreement_levels
-from hmc_crowd.quality._cusum import UNITS
+from hmc_crowd.quality._drift_cusum import UNITS
 
 FALL = Levels(0.9, 0.6)
 

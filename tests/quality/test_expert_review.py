@@ -200,10 +200,10 @@ def test_the_sources_load_does_not_fit_its_staff() -> None:
 def test_many_items_are_escalated_at_once(rng: np.random.Generator) -> None:
     rows = pd.DataFrame(
         {
-            "item": np.repeat(np.arange(500), 3),
-            "tier": rng.integers(1, 4, 1500),
-            "expert": np.tile(["u", "v", "w"], 500),
-            "label": rng.choice([0, 1], 1500),
+            "item": np.repeat(np.arange(60), 3),
+            "tier": rng.integers(1, 4, 180),
+            "expert": np.tile(["u", "v", "w"], 60),
+            "label": rng.choice([0, 1], 180),
         }
     )
     found = escalate(rows)

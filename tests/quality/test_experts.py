@@ -351,3 +351,8 @@ def test_the_bound_is_tight_though_nobody_may_go_to_a_taker() -> None:
     found = best_transport(np.array([[0.4, -np.inf], [0.2, -np.inf]]), [np.array([0.3, 0.3]), np.array([0.3])])
     assert found.total == pytest.approx(1.2)
     assert found.gap == pytest.approx(0, abs=1e-12)
+
+
+def test_no_hours_are_no_full_experts() -> None:
+    with pytest.raises(InputError, match="hours is 0"):
+        choose_expert("a", [Expert("ann")], hours=0)

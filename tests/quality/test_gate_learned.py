@@ -170,13 +170,13 @@ def test_a_forest_that_points_outside_itself_is_refused(trained: dict[str, Learn
 
 
 def test_a_curve_whose_numbers_do_not_fit_is_refused(trained: dict[str, LearnedGate]) -> None:
-    from hmc_crowd.quality._gate_trees import LogisticCurve
+    from hmc_crowd.quality._gate_trees import Curve
 
     state = trained["logistic"].trees_.state()  # type: ignore[union-attr]
     with pytest.raises(ModelError, match="do not fit together"):
-        LogisticCurve.from_state(state, 2)
+        Curve.from_state(state, 2)
     with pytest.raises(ModelError, match="do not fit together"):
-        LogisticCurve.from_state({**state, "weight": state["weight"] * np.nan}, len(state["mean"]))
+        Curve.from_state({**state, "slope": [np.nan] * len(state["slope"])}, len(state["slope"]))
 
 
 def test_the_curve_by_hand() -> None:

@@ -158,3 +158,12 @@ def test_the_sources_encoder_knows_meaning() -> None:
     )
     assert marks[0] > 0.8
     assert marks[1] < 0.65
+
+
+def test_marks_of_one_moment_are_not_earlier_than_each_other() -> None:
+    at = pd.Timestamp("2026-01-05", tz="UTC")
+    marked = pd.DataFrame({"worker": "ann", "mark": [1.0, 0.0, 1.0], "at": [at, at, at + pd.Timedelta("1h")]})
+    found = gold_confidence(marked)
+    assert found["n"].tolist() == [0, 0, 2]
+    turned = gold_confidence(marked.iloc[[1, 0, 2]])
+    assert turned["confidence"].tolist() == found["confidence"].iloc[[1, 0, 2]].tolist()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -26,6 +25,9 @@ from hmc_crowd.quality import (
     worker_quality,
 )
 from hmc_crowd.quality._matching import same_label
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TIMES = pd.date_range("2026-01-05", periods=3, tz="UTC")
 ANSWERS = pd.DataFrame({"task": ["g1", "g2", "g3"], "worker": "ann", "label": [1, 0, 1], "submitted": TIMES})

@@ -96,7 +96,7 @@ def test_all_or_none_and_never_above_the_cap(new: int, before: int, more: int, c
         assert new + before > max(1, cap * handed_in - 1)
         return
     assert len(found) == new
-    assert not new or new + before <= max(1, cap * handed_in)
+    assert not new or new + before <= max(1, cap * handed_in + 1e-9)
 
 
 def test_a_cap_of_whole_submissions_is_not_lost_to_rounding() -> None:
@@ -104,3 +104,15 @@ def test_a_cap_of_whole_submissions_is_not_lost_to_rounding() -> None:
     signals = (RejectionSignal("gold", "5 of 6 wrong", 5), RejectionSignal("same_label", "all 40 answers are A"))
     proposals = [RejectionProposal(f"s{number}", signals, "x" * 100) for number in range(29)]
     assert len(check_rejections(proposals, handed_in=100, signed_off_by="Kim", cap=0.29)) == 29
+
+
+@pytest.mark.parametrize("rule", ["LLM", " Language model", "language-model", "AI"])
+def test_a_suspicion_never_counts_however_it_is_written(rule: str) -> None:
+    assert not RejectionSignal(rule, "looks written by a machine", 9).counts
+
+
+def test_one_rule_written_twice_is_one_signal() -> None:
+    both = (RejectionSignal("gold", "5 of 6 wrong", 5), RejectionSignal("Gold ", "5 of 6 wrong again", 5))
+    with pytest.raises(InputError, match="has 1 independent signals"):
+        RejectionProposal("s", both, "x" * 100)
+    assert not RejectionSignal("Gold", "1 of 6 wrong").counts

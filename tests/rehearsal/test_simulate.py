@@ -152,6 +152,7 @@ def test_the_mix_saves_experts() -> None:
         ({"rework": 1.0}, "rework is 1.0"),
         ({"people_per_day": -1.0}, "people_per_day is -1.0"),
         ({"band": 0.0}, "band is 0.0"),
+        ({"pilot": 401}, "pilot is 401"),
         ({"redundancy": 200}, "nobody answers an item twice"),
     ],
 )
@@ -167,3 +168,21 @@ def test_bad_people_are_refused() -> None:
         AssumedCrowd(spread=0.9)
     with pytest.raises(FrameError, match="differ in length"):
         RecordedAnswers([0], [0, 1], [1.0], n_items=1)
+
+
+def test_a_pilot_corrects_confidences_that_promise_too_much() -> None:
+    """The machine is right in 85% of what it is sure of at 97%: only who asked before plans enough."""
+    rng = np.random.default_rng(0)
+    n = 1500
+    truth = rng.integers(0, 2, n)
+    predicted = np.where(rng.random(n) < 0.85, truth, 1 - truth)
+    chance = {}
+    for pilot in (0, 300):
+        done = simulate(
+            rng.uniform(0.95, 0.99, n), np.full(n, 20.0), rng=np.random.default_rng(1), truth=truth,
+            predicted=predicted, crowd=PERFECT, policies=["certified"], target_agreement=0.95, repetitions=60,
+            pilot=pilot,
+        )  # fmt: skip
+        chance[pilot] = done.summary()["chance_certified"][0]
+    assert chance[0] < 0.5 < 0.9 <= chance[300]
+    assert any("a pilot of 300 items" in each for each in done.assumptions)

@@ -283,3 +283,31 @@ def test_bad_input_is_one_sentence(change: dict[str, Any], message: str) -> None
 def test_what_is_asked_for_is_checked_where_it_is_stated(make: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         make()
+
+
+def test_clashes_side_by_side_are_all_stretched() -> None:
+    """Each of two quotas clashes with each of two limits of time: stretching one pair would not be enough."""
+    both = np.array([True])
+    quotas = [Quota(name=name, rows=both, error_at_most=most) for name, most in (("a", 0.27), ("b", 0.28))]
+    call: dict[str, Any] = {"pools": [Pool(name="crowd", skill=0.8)], "seconds": [36.0], "quotas": quotas}
+    slow = Limits(max_human_s=14.0, max_human_s_p90=26.0)
+    with pytest.raises(InfeasibleError, match="cannot hold together") as caught:
+        allocate([0.37], limits=slow, seconds_p90=[72.0], **call)
+    assert caught.value.nearest is not None
+    assert len(caught.value.clashing) > 2
+
+
+def test_limits_that_only_whole_items_break_are_named() -> None:
+    """Half an item would keep both limits; the cap on items has no part in it."""
+    quota = Quota(name="all", rows=np.array([True, True]), at_least=1)
+    with pytest.raises(InfeasibleError) as caught:
+        allocate([0.5, 0.5], seconds=[40.0, 40.0], limits=Limits(max_human=2, max_human_s=30.0), quotas=[quota])
+    whole = ("max_human_s", "quota 'all' at_least")
+    assert caught.value.clashing == whole
+    assert caught.value.nearest.human_count in (0, 1)
+
+
+def test_the_whole_problem_without_a_limit_is_solved() -> None:
+    groups = {"groups": [0, 0], "setup_effort": 0.1, "effort": [1.0, 1.0]}
+    for more in ({}, groups):
+        assert allocate([0.2, 1.0], method="milp", **more).pool.tolist() == [0, -1]

@@ -53,11 +53,7 @@ def test_bound_is_the_largest_number_that_is_still_plausible(numbers: tuple[int,
     kept, audited, wrong, level = numbers
     # A tail that equals 1 - level up to rounding still counts as plausible.
     limit = Fraction(1.0 - level) * (1 - Fraction(1, 10**11))
-    plausible = [
-        w
-        for w in range(wrong, kept - audited + wrong + 1)
-        if exact_tail(wrong, kept, w, audited) > limit
-    ]
+    plausible = [w for w in range(wrong, kept - audited + wrong + 1) if exact_tail(wrong, kept, w, audited) > limit]
     certificate = certify_batch(kept + 7, 7, audited, wrong, level=level)
     assert certificate.wrong_at_most == max(plausible) - wrong
     assert certificate.agreement_at_least == (kept + 7 - certificate.wrong_at_most) / (kept + 7)

@@ -146,3 +146,11 @@ def test_an_interval_for_one_look_would_miss() -> None:
         wrong = np.cumsum(rng.random(1000) < 0.05)
         missed += any(bound_future_errors(n, int(wrong[n - 1])).value < 0.05 for n in range(25, 1001, 25))
     assert missed / 200 > 0.1
+
+
+def test_the_interval_reaches_a_machine_that_is_always_right_or_always_wrong() -> None:
+    right, wrong = ErrorSequence(), ErrorSequence()
+    right.add([0] * 10)
+    wrong.add([1] * 10)
+    assert right.lower == 0.0
+    assert wrong.upper == 1.0

@@ -82,3 +82,13 @@ def test_bad_input_is_refused(change: dict[str, Any], why: str) -> None:
 def test_more_groups_than_there_are_cannot_be_drawn() -> None:
     with pytest.raises(InputError, match="only 2 groups"):
         draw_group_audit(["a", "b"], n=3, rng=np.random.default_rng(0))
+
+
+def test_an_unanswered_item_of_a_group_is_not_repaired() -> None:
+    # All groups drawn: what was found wrong is repaired, what nobody answered may stay wrong.
+    found = certify_groups(20, 10, [5, 5], [2, 0], n_groups=2, largest=5, unanswered=[0, 3])
+    assert (found.wrong_at_most, found.wrong, found.unanswered) == (3, 2, 3)
+    nobody = certify_groups(20, 10, [5], [0], n_groups=2, largest=5, unanswered=[5])
+    assert nobody.wrong_at_most == 10
+    with pytest.raises(InputError, match="wrong and unanswered together at most the size"):
+        certify_groups(20, 10, [5, 5], [2, 0], n_groups=2, largest=5, unanswered=[4, 0])

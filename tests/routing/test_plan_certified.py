@@ -131,6 +131,10 @@ def test_easy_and_hopeless_promises_say_so() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        ({"money_minor": [1.0, 2.0]}, "money_minor has 2 rows"),
+        ({"caution": float("nan")}, "caution is nan"),
+        ({"caution": -1.0}, "caution is -1.0"),
+        ({"groups": [1, 2]}, "groups has 2 rows"),
         ({"target_agreement": 0}, "target_agreement is 0"),
         ({"target_agreement": 1.2}, "target_agreement is 1.2"),
         ({"assurance": 1.0}, "assurance is 1.0"),
@@ -150,3 +154,36 @@ def test_the_upper_bound_holds_exactly() -> None:
     # 4 kept, 2 audited, both wrong: with 2 of 4 wrong the chance of that is 1/6, with 3 of 4 it is 3/6.
     assert agreement_at_most(4, 0, 2, 2, level=0.8) == 0.75
     assert agreement_at_most(4, 0, 2, 2, level=0.9) == 1.0 - 0 / 4
+
+
+def test_a_plan_within_both_budgets_is_found_though_the_quickest_and_the_cheapest_are_not() -> None:
+    rng = np.random.default_rng(0)
+    seconds, confidence = rng.gamma(2, 20, 800), rng.beta(6, 1, 800)
+    money = np.where(rng.random(800) < 0.5, 5.0, 50.0)
+    call: dict[str, Any] = {"target_agreement": 0.97, "money_minor": money}
+    quick = plan_certified(confidence, seconds, **call)
+    most_s, most_money = 1.05 * quick.human_s, int(0.98 * quick.money_minor)
+    both = plan_certified(confidence, seconds, max_human_s=most_s, max_money_minor=most_money, **call)
+    assert both.human_s <= most_s
+    assert both.money_minor <= most_money
+
+
+def test_steps_of_the_promise_stay_below_certainty() -> None:
+    confidence, seconds = batch(500)
+    prices = dict(plan_certified(confidence, seconds, target_agreement=1.0, level=0.995).prices)
+    # Nothing is above a target of 1, and only half of what is left to certainty can be asked of the level.
+    assert set(prices) == {"assurance +0.02", "level +0.0025"}
+
+
+@pytest.mark.parametrize("labels", [100, 300])
+def test_few_labelled_items_do_not_flatter_the_plan(labels: int) -> None:
+    """The search must not pick whatever plan the few labels happen to show without an error."""
+    confidence, seconds = batch(2000, seed=5)
+    held = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        sure, time = rng.beta(8, 1, labels), rng.gamma(2.0, 15.0, labels)
+        known = (sure, time, rng.random(labels) < sure)
+        plan = plan_certified(confidence, seconds, target_agreement=0.97, labelled=known)
+        held.append(outcomes(plan, confidence, 40, seed=seed))
+    assert np.mean(held) >= 0.9 - 3 * np.sqrt(0.9 * 0.1 / 320)

@@ -70,8 +70,8 @@ def make_pages_app(local: LocalPlatform, *, secret: bytes, settings: PagesSettin
     Returns
     -------
     starlette.applications.Starlette
-        ``/mturk`` is the address of an ExternalQuestion, ``/s/{token}/...`` is one submission's work, ``/i/{token}/...`` an invitation's home, ``/hit/{hit_id}`` where
-        the addresses of `LocalPlatform.show` lead.
+        ``/mturk`` is the address of an ExternalQuestion, ``/s/{token}/...`` is one submission's work,
+        ``/i/{token}/...`` an invitation's home, ``/hit/{hit_id}`` where the addresses of `LocalPlatform.show` lead.
 
     Raises
     ------

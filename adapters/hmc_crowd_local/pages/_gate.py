@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import sqlalchemy as sa
+
 from hmc_crowd.errors import PlatformError
+from hmc_crowd.platform import SubmissionState
+from hmc_crowd_local._tables import HIT, SUBMISSION
 from hmc_crowd_local.pages._visit import RefusedError
 
 if TYPE_CHECKING:
     from hmc_crowd_local.pages._visit import Visit
 
-__all__ = ["give_back_quietly", "next_step"]
+__all__ = ["give_all_back", "give_back_quietly", "next_step"]
 
 _STEPS = (("checks", "check", "check_failed"), ("training", "training", ""), ("test", "test", "test_failed"))
 
@@ -41,9 +45,24 @@ def next_step(visit: Visit) -> str | None:
 
 def give_back_quietly(visit: Visit) -> None:
     """Free the place of somebody who will not work; work that is handed in or late stays as it is."""
-    work = visit.work
-    if work is not None:
-        try:
-            visit.house.local.return_(work.submission.submission_id, visit.worker)
-        except PlatformError:
-            return
+    if visit.work is not None:
+        _give_back(visit, visit.work.submission.submission_id)
+
+
+def give_all_back(visit: Visit) -> None:
+    """Free every place that somebody holds in this study, which he left or may not work in: he can end none of it."""
+    house = visit.house
+    query = sa.select(SUBMISSION.c.submission_id, HIT.c.scope).join(HIT, HIT.c.hit_id == SUBMISSION.c.hit_id)
+    mine = (SUBMISSION.c.worker == visit.worker, SUBMISSION.c.state == SubmissionState.ACCEPTED.value)
+    with house.local._database.read() as connection:
+        held = connection.execute(query.where(*mine)).all()
+    for row in held:
+        if house.settings.study_of(row.scope).key == visit.study.key:
+            _give_back(visit, row.submission_id)
+
+
+def _give_back(visit: Visit, submission_id: str) -> None:
+    try:
+        visit.house.local.return_(submission_id, visit.worker)
+    except PlatformError:
+        return

@@ -46,6 +46,16 @@ class Offer:
         return len({each.item for each in self.hit.items})
 
     @property
+    def answers(self) -> int:
+        """How many answers it asks for: several about an item where it has several aspects."""
+        return len(self.hit.items)
+
+    @property
+    def description(self) -> str:
+        """What stands below the title, where it says anything else."""
+        return "" if self.hit.description.strip() == self.hit.title.strip() else self.hit.description
+
+    @property
     def is_paid(self) -> bool:
         """Whether there is something to say of its pay."""
         return bool(self.hit.pay_minor or self.hit.terms.rate_minor)

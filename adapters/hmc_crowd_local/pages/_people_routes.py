@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hmc_crowd_local.pages._gate import give_back_quietly, next_step
+from hmc_crowd_local.pages._gate import give_all_back, give_back_quietly, next_step
 from hmc_crowd_local.pages._people import Step
 from hmc_crowd_local.pages._replies import Goto, Page
 from hmc_crowd_local.pages._sheets import read_answers, sheet_of
@@ -80,7 +80,7 @@ def answer_check(visit: Visit) -> Reply:
     at = visit.house.now()
     people.put_step(visit.worker, study, "checks", Step(tries, passed, score, (*step.detail, given)), at=at)
     if passed is False:
-        give_back_quietly(visit)
+        give_all_back(visit)
     return check(visit, wrong=wrong) if passed is None else Goto("")
 
 
@@ -133,7 +133,7 @@ def answer_practice(visit: Visit, kind: str) -> Reply:
         passed = True if kind == "training" else right >= study.test_needed
     people.put_step(visit.worker, study, kind, Step(1, passed, right / len(detail), detail), at=visit.house.now())
     if passed is False:
-        give_back_quietly(visit)
+        give_all_back(visit)
     if kind == "test":
         return Goto("")
     values: dict[str, Any] = {"kind": kind, "sheet": _practice_sheet(visit, each, kind, label), "number": place + 1}
@@ -174,7 +174,7 @@ def withdraw(visit: Visit) -> Reply:
     """Keep that the worker withdraws, free his place, and say goodbye."""
     house, erase = visit.house, visit.value("erase") == "yes"
     house.people.withdraw(visit.worker, visit.study, wants_erasure=erase, language=visit.texts.language, at=house.now())
-    give_back_quietly(visit)
+    give_all_back(visit)
     raise RefusedError("withdrawn", 200)
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from hmc_crowd.errors import ModelError, StateError
-from hmc_crowd.quality._features import FEATURES
 from hmc_crowd.quality._gate_trees import KINDS
+from hmc_crowd.quality._quality_features import FEATURES
 from hmc_crowd.quality._quality_model import QualityModelReport, WorkerQualityModel
 
 __all__ = ["load_quality_model", "save_quality_model"]

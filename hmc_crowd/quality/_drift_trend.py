@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from hmc_crowd.errors import InputError
-from hmc_crowd.quality._checks import check_table, last_checks
+from hmc_crowd.quality._answer_checks import check_table, last_checks
 from hmc_crowd.quality._gold_scores import beta_interval
 
 if TYPE_CHECKING:
@@ -60,17 +60,19 @@ def rolling_quality(
     if isinstance(at_least, bool) or at_least < 2:
         raise InputError(f"at_least is {at_least!r}; give a whole number of at least 2: one failure alerts nobody")
     last = last_checks(check_table(checks), window)
-    rows = []
-    for worker, right in last.groupby("worker", sort=True)["right"]:
-        values = right.to_numpy(dtype=float)
-        n, share = len(values), float(values.mean())
-        low, high = beta_interval(np.array([int(values.sum())]), np.array([n]), level=level, prior=(1.0, 1.0))
-        alert = n >= at_least and share < below
-        reason = f"right on {int(values.sum())} of the last {n}, below {below:g}" if alert else ""
-        severity = "high" if alert else ""
-        rows.append((worker, n, share, float(low[0]), float(high[0]), *_slope(values, level), alert, severity, reason))
-    columns = ["worker", "n", "quality", "low", "high", "slope", "slope_low", "slope_high"]
-    return pd.DataFrame(rows, columns=[*columns, "alert", "severity", "reason"])
+    groups = last.groupby("worker", sort=True)["right"]
+    right, n = (np.asarray(each, dtype=np.intp) for each in (groups.sum(), groups.size()))
+    low, high = beta_interval(right, n, level=level, prior=(1.0, 1.0))
+    slopes = [_slope(values.to_numpy(dtype=float), level) for _, values in groups]
+    share = right / np.maximum(n, 1)
+    alert = (n >= at_least) & (share < below)
+    reasons = [
+        f"right on {good} of the last {all_}, below {below:g}" if rings else ""
+        for good, all_, rings in zip(right.tolist(), n.tolist(), alert.tolist(), strict=True)
+    ]
+    found = pd.DataFrame({"worker": groups.size().index.to_numpy(), "n": n, "quality": share, "low": low, "high": high})
+    found[["slope", "slope_low", "slope_high"]] = np.array(slopes, dtype=np.float64).reshape(-1, 3)
+    return found.assign(alert=alert, severity=np.where(alert, "high", ""), reason=reasons)
 
 
 def _slope(values: NDArray[np.float64], level: float) -> tuple[float, float, float]:

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from hmc_crowd.errors import FrameError, InputError
-from hmc_crowd.quality._checks import check_table
+from hmc_crowd.quality._answer_checks import check_table
 from hmc_crowd.quality._matching import require_one_kind
 
 if TYPE_CHECKING:

@@ -1,0 +1,97 @@
+"""Who shall be let in, so that the people are mixed? A draw that keeps quotas, and a platform that lets in no others.
+
+Attributes are what people said of themselves: they are read for the draw and stored nowhere; only how the quotas came
+out is kept. Enforced are quotas by who may take the work: a qualification type on MTurk, a participant group on
+Prolific (its allow-list is the study's filter), an invitation to a pool on pages of our own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hmc_crowd.errors import InfeasibleError, InputError
+from hmc_crowd.io import read_frame
+from hmc_crowd.platform import SyncsQualifications
+from hmc_crowd.quality import draw_diverse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from hmc_crowd.campaign._context import Context
+    from hmc_crowd.platform import Platform
+    from hmc_crowd.quality import Quota
+
+__all__ = ["Panel", "draw_panel"]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The people drawn.
+
+    Parameters
+    ----------
+    name : str
+    workers : tuple of str
+        The ids of who is drawn, as they were given.
+    quotas : pandas.DataFrame
+        How each quota came out: ``attribute, value, kind, wanted, available, drawn, short``.
+    feasible : bool
+        Whether all quotas are kept.
+    note : str
+        What falls short.
+    platform, id : str
+        Where it is enforced, by which qualification type or group; empty where nobody was told.
+    """
+
+    name: str
+    workers: tuple[str, ...]
+    quotas: pd.DataFrame
+    feasible: bool
+    note: str
+    platform: str = ""
+    id: str = ""
+
+    def __str__(self) -> str:
+        kept = "all quotas kept" if self.feasible else self.note
+        where = f"; {self.platform} lets in these alone ({self.id})" if self.id else ""
+        return f"{len(self.workers):,} people drawn, {kept}{where}"
+
+
+def draw_panel(
+    context: Context,
+    source: Any,
+    quotas: Sequence[Quota],
+    people: int,
+    *,
+    name: str,
+    platform: Platform | None,
+    short: bool,
+) -> Panel:
+    """Draw people, and let a platform know; nobody is told of a draw that falls short, unless that is allowed."""
+    frame = read_frame(source, kind=None).frame
+    if "worker" not in frame:
+        raise InputError("workers lack the column worker; give the platform's ids with their attributes")
+    if platform is not None and not isinstance(platform, SyncsQualifications):
+        raise InputError(
+            f"platform {platform.name!r} has no groups; on your own pages invite who is drawn to a pool, and publish "
+            "for that pool"
+        )
+    frame = frame.assign(worker=frame["worker"].astype(str))
+    drawn = draw_diverse(frame, quotas, people, rng=context.rng(f"panel {name}", 0))
+    if not drawn.feasible and platform is not None and not short:
+        raise InfeasibleError(
+            f"{drawn.note}; recruit such people first, lower the quotas, or allow a draw that falls short"
+        )
+    there = ""
+    if platform is not None and isinstance(platform, SyncsQualifications):
+        scores = dict.fromkeys(map(str, drawn.workers), 100)
+        there, _ = platform.sync_qualification(f"hmc panel {name}", "Drawn for a mixed panel.", scores)
+    with context.store.begin() as tx:
+        counts = [f"{row.attribute} {row.value}: {row.drawn} of {row.wanted}" for row in drawn.quotas.itertuples()]
+        context.log(tx, "panel drawn", panel=name, people=len(drawn.workers), quotas=counts)
+    told = "" if platform is None else platform.name
+    workers = tuple(map(str, drawn.workers))
+    return Panel(name, workers, drawn.quotas, drawn.feasible, drawn.note, told, there)
