@@ -1,8 +1,7 @@
 """What accuracy, hours, money and days would this campaign bring, and how likely is a budget to break?
 
 A repetition draws what is true (or takes it from labelled data), lets people answer every item once and for all, and
-plays every policy on those same answers: differences between policies are differences of policy, not of luck. What is
-simulated is people and chance; that the items will be like these is assumed.
+plays every policy on those same answers: policies differ by policy, not by luck. That items will be like these is assumed.
 
 Source: requirement F11; Zhang, Ren, de Rijke (2021) for the policies compared.
 """

@@ -5,16 +5,17 @@
 
 Where to look: everything public is imported here, and what bounds errors also in `certificate`.
 
-| question | modules |
-|---|---|
-| who judges what, under a cap | `_route`, `_gain`, `_plan`, `_policy`, `_rule`, `_decision`, `_sweep`, `_choose`, `_outcome` |
-| the same with minutes and money | `_within`, `_knapsack` |
-| pools, quotas and deadlines | `_allocate`, `_pools`, `_rows`, `_solve`, `_priced`, `_core`, `_clash`, `_summarised`, `_frontier` |
-| a plan that keeps a promise | `_certified`, `_certified_search`, `_certified_summary`, `_certified_plan`, `_audit_size` |
-| whom to audit | `_audit`, `_group_audit`, `_audit_probabilities`, `_draw` |
-| what is still wrong in a batch | `_certificate`, `_strata`, `_spending`, `_anytime`, `_group_certificate`, `_accuracy`, `_certify_labels` |
-| settings chosen on labels | `_choose_setting`, `_learn_then_test`, `_data_roles`, `_losses` |
-| traffic to come, and streams | `_future`, `_error_sequence`, `_error_alarm`, `_shift`, `_stream_watch`, `_window`, `_price_controller` |
+- who judges what under a cap: `_route`, `_gain`, `_plan`, `_policy`, `_rule`, `_decision`, `_sweep`, `_choose`,
+  `_outcome`; the same with minutes and money: `_within`, `_knapsack`
+- pools, quotas and deadlines: `_allocate`, `_pools`, `_rows`, `_solve`, `_priced`, `_core`, `_clash`, `_summarised`,
+  `_frontier`
+- a plan that keeps a promise: `_certified` and `_certified_*`, `_audit_size`
+- whom to audit: `_audit`, `_group_audit`, `_audit_probabilities`, `_draw`
+- what is still wrong in a batch: `_certificate`, `_strata`, `_spending`, `_anytime`, `_group_certificate`, `_accuracy`,
+  `_certify_labels`, all on `_hypergeometric` or `_bets`
+- settings chosen on labels: `_choose_setting`, `_learn_then_test`, `_data_roles`, `_losses`
+- traffic to come and streams: `_future`, `_error_sequence`, `_error_alarm`, `_shift`, `_stream_watch`, `_window`,
+  `_price_controller`
 
 Source: Zhang, Ren, de Rijke (2021), "A Human-machine Collaborative Framework for Evaluating Malevolence in Dialogues".
 """
