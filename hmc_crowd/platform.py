@@ -18,7 +18,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from hmc_crowd._base.money import Money, round_half_up
-from hmc_crowd._base.pools import KeepsPools, RemoteSkip, TellsSkips, Terms, Turn, Workforce
+from hmc_crowd._base.pools import ANYBODY, KeepsPools, RemoteSkip, TellsSkips, Terms, Turn, Workforce
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class Hit:
     scope: str = ""
     guideline: str = ""
     suggest_share: float = 0.0
-    terms: Terms = Terms()
+    terms: Terms = ANYBODY
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
-__all__ = ["LANGUAGE", "KeepsPools", "RemoteSkip", "TellsSkips", "Terms", "Turn", "Workforce", "languages"]
+__all__ = ["ANYBODY", "LANGUAGE", "KeepsPools", "RemoteSkip", "TellsSkips", "Terms", "Turn", "Workforce", "languages"]
 
 #: How a skill begins that is a language: ``language:de``.
 LANGUAGE = "language:"
@@ -40,6 +40,10 @@ class Terms:
     skills: tuple[str, ...] = ()
     pay_form: str = "per_submission"
     rate_minor: int = 0
+
+
+#: Anybody may take it, for the HIT's own pay.
+ANYBODY = Terms()
 
 
 @dataclass(frozen=True)

@@ -119,9 +119,7 @@ def status(context: Context) -> Status:
         missing = tx.work.missing_counts(cid)
         places = sum(places for _, places in open_places(context, tx))
         first = tx.campaigns.aspects(cid)[0].name
-        current = plan is None or _is_current(
-            context, tx, plan, tx.frames.count(cid, "predictions", aspect=first)
-        )
+        current = plan is None or _is_current(context, tx, plan, tx.frames.count(cid, "predictions", aspect=first))
         stale = int(Versions(context, tx).stale(answers).sum())
     unsent = sum(intent.state in {"planned", "sent"} and intent.operation in _PUBLISHING for intent in intents)
     asked = [question_of(intent) for intent in intents if intent.state == "needs_human"]

@@ -1,7 +1,8 @@
 """What accuracy, hours, money and days would this campaign bring, and how likely is a budget to break?
 
 A repetition draws what is true (or takes it from labelled data), lets people answer every item once and for all, and
-plays every policy on those same answers: policies differ by policy, not by luck. That items will be like these is assumed.
+plays every policy on those same answers: policies differ by policy, not by luck. That the items will be like these is
+assumed.
 
 Source: requirement F11; Zhang, Ren, de Rijke (2021) for the policies compared.
 """
@@ -30,7 +31,7 @@ __all__ = ["Rehearsal", "simulate"]
 
 _FIGURES = ("accuracy", "agreement_at_least", "human_share", "hours", "expert_share", "money_minor", "days")
 _CHANCES = ("late", "over_time", "over_money", "certified", "held")
-_PILOT = 300
+_PILOT = 1000
 _EXPERTS = AssumedCrowd(accuracy=0.98, spread=0.01, workers=10)
 
 
@@ -159,7 +160,7 @@ def simulate(
     band : float, default 0.9
         Width of the bands.
     pilot : int, optional
-        Random items that people judged before the certified policy is planned, like a campaign's gold. By default 300
+        Random items that people judged before the certified policy is planned, like a campaign's gold. By default 1,000
         (at most a quarter) where truth is given, none where it is drawn from the confidences.
 
     Returns
@@ -215,7 +216,6 @@ def simulate(
 
 
 def _pilot_size(pilot: Any, n: int, played: bool) -> int:
-    """Return how many items a pilot labels; by default only where data are played."""
     if pilot is None:
         return min(_PILOT, n // 4) if played else 0
     if isinstance(pilot, bool) or not isinstance(pilot, int) or not 0 <= pilot <= n:

@@ -274,5 +274,6 @@ def test_workers_who_wait_for_a_word_are_counted(board: Board) -> None:
     threads = Threads(board.place._database, board.place._ids)
     threads.ask(name, item, "What is meant?", at=board.clock.now())
     assert "<dt>Questions of workers</dt><dd>1 " in browser.get(f"{HOME}/part").text
+    board.clock.advance(60)
     threads.reply(name, item, "The tone.", at=board.clock.now())
     assert "<dt>Questions of workers</dt><dd>0</dd>" in browser.get(f"{HOME}/part").text

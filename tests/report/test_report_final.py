@@ -29,7 +29,7 @@ def test_figures_and_the_machine_that_does_not_help(data: ReportData, tmp_path: 
     html = paths.html.read_text("utf-8")
     assert "Final figures" in html
     assert "The machine does not help" in html
-    (row,) = json.loads(paths.json.read_text("utf-8"))["tables"]["figures"]
+    (row,) = json.loads(paths.json.read_text("utf-8"))["tables"]["figures"]["rows"]
     assert (row["low"], row["machine_helps"]) == (0.15, "no")
 
 
