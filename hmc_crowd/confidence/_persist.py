@@ -6,16 +6,16 @@ they hold must fit together before it is used.
 
 from __future__ import annotations
 
-import zipfile
 from typing import TYPE_CHECKING, Any
 
+from hmc_crowd._base.containers import from_container, to_container
 from hmc_crowd.confidence._calibrate import Calibrator
 from hmc_crowd.confidence._mcp import MaximumClassProbability
 from hmc_crowd.confidence._stack import StackedConfidence
 from hmc_crowd.confidence._tcp import TrueClassProbability
 from hmc_crowd.confidence._trust_score import TrustScore
 from hmc_crowd.confidence._within import ProbabilityWithin
-from hmc_crowd.errors import HmcCrowdError, ModelError
+from hmc_crowd.errors import ModelError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,11 +39,8 @@ _KINDS: dict[str, Any] = {
 
 def dump(model: Any) -> bytes:
     """Return the bytes of a fitted model."""
-    import skops.io
-
     state = {"format": FORMAT, "version": VERSION, **_state_of(model)}
-    # Level 1: features hardly shrink, and a higher level takes several times as long.
-    return bytes(skops.io.dumps(state, compression=zipfile.ZIP_DEFLATED, compresslevel=1))
+    return to_container(state)
 
 
 def save_confidence(model: Any, path: Path | str) -> None:
@@ -103,7 +100,7 @@ def load_confidence(source: Path | str | bytes) -> Any:
         if not path.is_file():
             raise ModelError(f"source is {str(path)!r}, but there is no such file; give what save_confidence wrote")
         source = path.read_bytes()
-    state = _read(source)
+    state = from_container(source, what="confidence", wanted="give what save_confidence wrote, or fit it again")
     if not isinstance(state, dict) or state.get("format") != FORMAT:
         raise ModelError("this is a skops file, but holds no confidence; give what save_confidence wrote")
     if state.get("version") != VERSION:
@@ -132,29 +129,3 @@ def _from_state(stored: dict[str, Any]) -> Any:
     parts = {str(name): _from_state(each) for name, each in stored["parts"].items()}
     kind = _KINDS[stored["kind"]]
     return kind._from_state({**stored["state"], "parts": parts} if parts else stored["state"])
-
-
-def _read(data: bytes) -> Any:
-    import skops.io
-
-    try:
-        unknown = skops.io.get_untrusted_types(data=data)
-        if not unknown:
-            return skops.io.loads(data, trusted=[])
-    except (
-        zipfile.BadZipFile,
-        KeyError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        ImportError,
-        OSError,
-        EOFError,
-    ) as error:
-        if isinstance(error, HmcCrowdError):
-            raise
-        raise ModelError(
-            f"this is no confidence that can be read here ({type(error).__name__}: {error}); give what save_confidence "
-            "wrote, or fit it again"
-        ) from None
-    raise ModelError(f"the confidence's file holds types that we never write: {', '.join(unknown)}; do not use it")

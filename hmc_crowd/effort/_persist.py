@@ -7,16 +7,16 @@ so a forest's numbers are checked before it is used. Boosted trees travel as xgb
 
 from __future__ import annotations
 
-import zipfile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hmc_crowd._base.containers import from_container, to_container
 from hmc_crowd.effort._boost import load_xgboost
 from hmc_crowd.effort._forest import Forest
 from hmc_crowd.effort._inputs import check_params
 from hmc_crowd.effort._kinds import KINDS, Core
-from hmc_crowd.errors import HmcCrowdError, ModelError
+from hmc_crowd.errors import ModelError
 
 if TYPE_CHECKING:
     from hmc_crowd.effort._model import EffortModel
@@ -32,7 +32,6 @@ TRUSTED = ("sklearn.tree._tree.Tree",)
 def dump_model(model: EffortModel) -> bytes:
     """Return the bytes of a fitted model."""
     import sklearn
-    import skops.io
 
     params = model.get_params() | {"quantiles": list(model.quantiles)}
     if params["features"] is not None and not isinstance(params["features"], str):
@@ -54,12 +53,17 @@ def dump_model(model: EffortModel) -> bytes:
         "core": model._core.state(),
     }
     # Level 1: a fifth of the size in a quarter of the default level's time.
-    return bytes(skops.io.dumps(state, compression=zipfile.ZIP_DEFLATED, compresslevel=1))
+    return to_container(state)
 
 
 def load_model(cls: type[EffortModel], data: bytes) -> EffortModel:
     """Return the model that these bytes hold, or raise ModelError."""
-    state = _read(bytes(data))
+    state = from_container(
+        bytes(data),
+        what="effort model",
+        wanted="give what EffortModel.to_bytes wrote, or train the model again",
+        trusted=TRUSTED,
+    )
     if not isinstance(state, dict) or state.get("format") != FORMAT:
         raise ModelError("these bytes are a skops file, but not an effort model; give what EffortModel.to_bytes wrote")
     if state["version"] != VERSION:
@@ -88,32 +92,3 @@ def load_model(cls: type[EffortModel], data: bytes) -> EffortModel:
 def _count_features(core: Core) -> int:
     """Return the number of features the core was fitted on."""
     return int(core.model.n_features_in_) if isinstance(core, Forest) else core.n_features
-
-
-def _read(data: bytes) -> Any:
-    """Return the container's content if it holds nothing but the types we write."""
-    import skops.io
-
-    try:
-        unknown = sorted(set(skops.io.get_untrusted_types(data=data)) - set(TRUSTED))
-        if not unknown:
-            return skops.io.loads(data, trusted=list(TRUSTED))
-    except (
-        zipfile.BadZipFile,
-        KeyError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        ImportError,
-        OSError,
-        EOFError,
-    ) as error:
-        if isinstance(error, HmcCrowdError):
-            raise
-        raise ModelError(
-            f"these bytes are no effort model that can be read here ({type(error).__name__}: {error}); "
-            "give what EffortModel.to_bytes wrote, or train the model again"
-        ) from None
-    raise ModelError(
-        f"the effort model's file holds types that we never write: {', '.join(unknown)}; do not use this file"
-    )

@@ -5,12 +5,11 @@ Only types that we write are let in; the trees of a forest are checked before us
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
-from typing import Any
 
+from hmc_crowd._base.containers import from_container, to_container
 from hmc_crowd.confidence import load_confidence  # because the calibration has a safe file of its own
-from hmc_crowd.errors import HmcCrowdError, ModelError, StateError
+from hmc_crowd.errors import ModelError, StateError
 from hmc_crowd.quality._gate_costs import GateCosts
 from hmc_crowd.quality._gate_learned import LearnedGate
 from hmc_crowd.quality._gate_trees import KINDS
@@ -24,8 +23,6 @@ _TRUSTED = ("sklearn.tree._tree.Tree",)
 
 def gate_to_bytes(gate: LearnedGate) -> bytes:
     """Return a trained gate as the bytes of a skops file."""
-    import skops.io
-
     if not hasattr(gate, "note_"):
         raise StateError("the gate has not learnt yet: call its fit first")
     state = {
@@ -43,7 +40,7 @@ def gate_to_bytes(gate: LearnedGate) -> bytes:
         "trees": None if gate.trees_ is None else gate.trees_.state(),
         "calibrator": None if gate.calibrator_ is None else gate.calibrator_.to_bytes(),
     }
-    return bytes(skops.io.dumps(state, compression=zipfile.ZIP_DEFLATED, compresslevel=1))
+    return to_container(state)
 
 
 def save_gate(gate: LearnedGate, path: Path | str) -> None:
@@ -83,7 +80,7 @@ def load_gate(source: Path | str) -> LearnedGate:
 
 def gate_from_bytes(data: bytes) -> LearnedGate:
     """Return the gate that these bytes hold."""
-    state = _read(data)
+    state = from_container(data, what="gate", wanted="give what save_gate wrote", trusted=_TRUSTED)
     if not isinstance(state, dict) or state.get("format") != FORMAT or state.get("version") != VERSION:
         raise ModelError(f"this file holds no gate of format {FORMAT} {VERSION}; give what save_gate wrote")
     try:
@@ -99,27 +96,3 @@ def gate_from_bytes(data: bytes) -> LearnedGate:
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise ModelError(f"the gate's file does not fit together ({error}); train it again") from None
     return gate
-
-
-def _read(data: bytes) -> Any:
-    import skops.io
-
-    try:
-        unknown = sorted(set(skops.io.get_untrusted_types(data=data)) - set(_TRUSTED))
-        if not unknown:
-            return skops.io.loads(data, trusted=list(_TRUSTED))
-    except (
-        zipfile.BadZipFile,
-        KeyError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        ImportError,
-        OSError,
-        EOFError,
-    ) as error:
-        if isinstance(error, HmcCrowdError):
-            raise
-        why = f"{type(error).__name__}: {error}"
-        raise ModelError(f"this is no gate that can be read here ({why}); give what save_gate wrote") from None
-    raise ModelError(f"the gate's file holds types that we never write: {', '.join(unknown)}; do not use this file")

@@ -5,11 +5,11 @@ Only types that we write are let in; the trees of a forest are checked before us
 
 from __future__ import annotations
 
-import zipfile
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
+from hmc_crowd._base.containers import from_container, to_container
 from hmc_crowd.errors import ModelError, StateError
 from hmc_crowd.quality._gate_trees import KINDS
 from hmc_crowd.quality._quality_features import FEATURES
@@ -19,17 +19,6 @@ __all__ = ["load_quality_model", "save_quality_model"]
 
 _FORMAT = "hmc_crowd.quality.WorkerQualityModel 1"
 _TRUSTED = ("sklearn.tree._tree.Tree",)
-# What skops is known to raise on bytes that are no file of its own.
-_UNREADABLE = (
-    zipfile.BadZipFile,
-    KeyError,
-    TypeError,
-    ValueError,
-    AttributeError,
-    ImportError,
-    OSError,
-    EOFError,
-)
 
 
 def save_quality_model(model: WorkerQualityModel, path: Path | str) -> None:
@@ -44,8 +33,6 @@ def save_quality_model(model: WorkerQualityModel, path: Path | str) -> None:
     --------
     See `load_quality_model`.
     """
-    import skops.io
-
     if not hasattr(model, "report_"):
         raise StateError("this WorkerQualityModel is not fitted; first call fit with outcomes")
     state = {
@@ -61,7 +48,7 @@ def save_quality_model(model: WorkerQualityModel, path: Path | str) -> None:
     }
     target = Path(path)
     part = target.with_name(target.name + ".part")
-    part.write_bytes(bytes(skops.io.dumps(state, compression=zipfile.ZIP_DEFLATED, compresslevel=1)))
+    part.write_bytes(to_container(state))
     part.replace(target)
 
 
@@ -112,17 +99,11 @@ def load_quality_model(path: Path | str) -> WorkerQualityModel:
 
 
 def _read(path: Path | str) -> Any:
-    import skops.io
-
     try:
         data = Path(path).read_bytes()
     except OSError as error:
         raise ModelError(f"{path} cannot be read ({error.strerror}); give what save_quality_model wrote") from None
     try:
-        unknown = sorted(set(skops.io.get_untrusted_types(data=data)) - set(_TRUSTED))
-        if not unknown:
-            return skops.io.loads(data, trusted=list(_TRUSTED))
-    except _UNREADABLE as error:
-        why = f"{type(error).__name__}: {error}"
-        raise ModelError(f"{path} is no model that can be read here ({why}); fit it again") from None
-    raise ModelError(f"{path} holds types that we never write: {', '.join(unknown)}; do not use this file")
+        return from_container(data, what="worker quality", wanted="fit it again", trusted=_TRUSTED)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from None

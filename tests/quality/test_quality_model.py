@@ -162,7 +162,7 @@ def test_a_strange_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="cannot be read"):
         load_quality_model(file)
     file.write_bytes(b"no file of ours")
-    with pytest.raises(ModelError, match="no model that can be read"):
+    with pytest.raises(ModelError, match="no worker quality that can be read"):
         load_quality_model(file)
     file.write_bytes(skops.io.dumps({"format": "another"}))
     with pytest.raises(ModelError, match="fit it again"):
