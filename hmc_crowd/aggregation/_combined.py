@@ -74,7 +74,7 @@ def answer_evidence(
     --------
     >>> answers = pd.DataFrame({"task": ["t", "t"], "worker": ["ann", "bob"], "label": ["yes", "yes"]})
     >>> people, _ = answer_evidence(answers, {"ann": 0.8, "bob": 0.6}, ["yes", "no"])
-    >>> round(people.loc["t", "yes"], 4)  # .8 * .6 against .2 * .4
+    >>> round(float(people.loc["t", "yes"]), 4)  # .8 * .6 against .2 * .4
     0.8571
     """
     require_columns(answers, ("task", "worker", "label"), name="answers")

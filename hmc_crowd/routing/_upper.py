@@ -37,7 +37,7 @@ def agreement_at_most(
     Examples
     --------
     >>> round(agreement_at_most(5673, 2836, 200, 30), 4)
-    0.9473
+    0.9496
     >>> agreement_at_most(100, 50, 10, 0)
     1.0
     """

@@ -73,7 +73,7 @@ def test_gold_follows_the_aspect(work: Path, hmc: Any) -> None:
 
 def test_gold_that_rests_on_a_model_is_refused(work: Path, hmc: Any) -> None:
     write("labels.csv", "item,label,evidence", "i0,good,people_blind", "i1,good,with_model")
-    assert "evidence 'with_model'" in hmc("aggregate", "a.csv", "--gold", "labels.csv").err
+    assert "evidence says with_model" in hmc("aggregate", "a.csv", "--gold", "labels.csv").err
 
 
 def test_aspects_of_texts_are_told_apart(work: Path, hmc: Any) -> None:

@@ -13,7 +13,7 @@ from hmc_crowd.quality import fair_pay, work_times
 TIMES = [160.0, 170.0, 180.0, 190.0, 900.0]
 
 
-def test_c35_the_check_of_href() -> None:
+def test_the_check_of_href() -> None:
     # 180 s at 16.00 USD an hour are 80 cents; one very slow person does not move the median
     found = fair_pay(TIMES, pay_minor=80, floor_minor=1600, currency="USD")
     assert (found.verdict, found.hourly_minor, found.median_s, found.top_up_minor) == ("fair", 1600, 180, 0)
@@ -51,7 +51,7 @@ def test_the_top_up_reaches_the_floor_and_no_cent_less_would(times: list[float],
     assert (found.verdict == "fair") == (found.top_up_minor == 0)
 
 
-def test_c35_times_ties_and_pay_by_hand() -> None:
+def test_times_ties_and_pay_by_hand() -> None:
     # 100, 200, 300 s: mean 200, sd 100; 600 s for 300 minor units are 1800 an hour; one tie of three
     found = work_times([100, 200, 300], tied=[True, False, False], pay_minor=300, currency="USD")
     assert (found.mean_s, found.sd_s, found.median_s, found.p10_s, found.p90_s) == (200, 100, 200, 120, 280)

@@ -19,7 +19,7 @@ def given(right: int) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("right", "passed"), [(10, True), (9, True), (8, False), (0, False)])
-def test_c34_nine_of_ten_pass(right: int, passed: bool) -> None:
+def test_nine_of_ten_pass(right: int, passed: bool) -> None:
     attempt = HREF.mark("ann", given(right), at=NOON, earlier=[])
     assert (attempt.right, attempt.n, attempt.passed, attempt.number) == (right, 10, passed, 1)
 
@@ -99,7 +99,7 @@ def test_wrong_tests_are_refused(settings: dict[str, object], words: str) -> Non
         QualificationTest(**{"name": "x", "version": 1, "key": {"a": 1}, **settings})  # type: ignore[arg-type]
 
 
-def test_c34_the_funnel_of_href() -> None:
+def test_the_funnel_of_href() -> None:
     found = qualification_funnel({"tried": 50, "passed": 20, "recruited": 16}).set_index("stage")
     assert found.loc["passed", "share"] == pytest.approx(0.4)
     assert found.loc["recruited", "share"] == pytest.approx(0.8)

@@ -131,10 +131,10 @@ def test_easy_and_hopeless_promises_say_so() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"money_minor": [1.0, 2.0]}, "money_minor has 2 rows"),
+        ({"money_minor": [1.0, 2.0, 3.0]}, "money_minor has 3 rows"),
         ({"caution": float("nan")}, "caution is nan"),
         ({"caution": -1.0}, "caution is -1.0"),
-        ({"groups": [1, 2]}, "groups has 2 rows"),
+        ({"groups": [1, 2, 3]}, "groups has 3 rows"),
         ({"target_agreement": 0}, "target_agreement is 0"),
         ({"target_agreement": 1.2}, "target_agreement is 1.2"),
         ({"assurance": 1.0}, "assurance is 1.0"),
