@@ -52,6 +52,11 @@ _LABELS = [
 ]
 
 
+# As a paper would name them.
+_PLATFORMS = {"local": "a workplace of our own", "mturk": "an MTurk-API endpoint", "prolific": "Prolific"}
+_METHODS = {"majority": "majority vote", "dawid_skene": "Dawid and Skene's model", "glad": "GLAD", "mace": "MACE"}
+
+
 @dataclass(frozen=True)
 class Publication:
     """What was written.
@@ -187,17 +192,21 @@ def _facts(context: Context, tx: Transaction, answers: pd.DataFrame) -> dict[str
         "plan_hash": plan.content_hash if plan else "",
         "seed": context.settings()["seed"],
         "version": __version__,
-        "platforms": ", ".join(sorted(submissions["platform"].unique())) if len(submissions) else "",
+        "platforms": _joined([_PLATFORMS.get(each, each) for each in sorted(submissions["platform"].unique())]),
         "workers": int(answers["annotator"].nunique()),
         "answers": len(answers),
         "redundancy": float(blind.groupby("item").size().mean()) if len(blind) else None,
         "median_s": float(answers["seconds"].median()) if len(answers) else None,
         "excluded": int((~per_annotator).sum()),
-        "aggregation": getattr(method, "method", "") if method else "",
+        "aggregation": _METHODS.get(method.method, method.method.replace("_", " ")) if method else "",
         "agreement": _alpha(blind, first.kind),
         "guidelines": _guidelines(context),
         "certificate": _sentence(certificates[-1]) if certificates else "",
     }
+
+
+def _joined(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1] if words else ""
 
 
 def _alpha(answers: pd.DataFrame, kind: str) -> float | None:

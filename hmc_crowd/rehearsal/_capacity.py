@@ -63,8 +63,8 @@ class Capacity:
         if self.backlog_per_day <= 0:
             return f"{said}; the {self.wanted_per_day:,.0f} wanted take {self.utilisation:.0%} of their time"
         return (
-            f"{said}; the {self.wanted_per_day:,.0f} wanted need {self.people_needed:,} people, and with those there "
-            f"are {self.backlog_per_day:,.0f} cases pile up every day"
+            f"{said}; the {self.wanted_per_day:,.0f} wanted need {self.people_needed:,} people; as it "
+            f"is, {self.backlog_per_day:,.0f} cases pile up every day"
         )
 
 
@@ -110,8 +110,8 @@ def capacity(
     Examples
     --------
     >>> print(capacity(arrivals_per_s=10_000, people=100, seconds_per_case=30, review_share=0.15))
-    people can look at 0.0094% of the arrivals: 81,600 of 864,000,000 a day; the 129,600,000 wanted need 158,824 people,
-    and with those there are 129,518,400 cases pile up every day
+    people can look at 0.0094% of the arrivals: 81,600 of 864,000,000 a day; the 129,600,000 wanted need 158,824 people;
+    as it is, 129,518,400 cases pile up every day
     """
     _positive(arrivals_per_s=arrivals_per_s, seconds_per_case=seconds_per_case, redundancy=redundancy)
     _within(people=(people, math.inf), hours_per_day=(hours_per_day, 24.0), busy=(busy, 1.0))
