@@ -171,7 +171,8 @@ def test_a_campaign_of_pairs_is_judged_on_the_pages(tmp_path: Any, clock: Any) -
     from hmc_crowd.campaign import Aspect, Campaign
 
     house = make_house(tmp_path / "workplace.db", clock)
-    names = [f"i{n}" for n in range(8)]
+    # Sides are drawn by the submission: of so many items, all lie on one side once in half a million runs.
+    names = [f"i{n}" for n in range(20)]
     items = pd.DataFrame(
         {"item": names, "text": "Where to?", "response_a": "Left it is.", "response_b": "Right it is."}
     )
@@ -195,7 +196,7 @@ def test_a_campaign_of_pairs_is_judged_on_the_pages(tmp_path: Any, clock: Any) -
                 plain.answer(a0="0" if is_left else "1", do="next")
             plain.send("Hand in")
             plain.get(invite.url(house.url))
-        assert campaign.collect(house.local).answers == 8
+        assert campaign.collect(house.local).answers == 20
         campaign.aggregate()
         assert set(campaign.labels()["label"]) == {"b"}
         with campaign._context.store.read() as tx:
