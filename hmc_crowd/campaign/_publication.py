@@ -102,8 +102,9 @@ def write_publication(
     draw = np.random.default_rng() if rng is None else rng
     with context.store.read() as tx:
         aspects = context.aspects()
-        answers, left_out = _answers(context, tx, aspects, with_gold=with_gold, with_text=with_text, rng=draw)
-        labels = _labels(context, tx, aspects, with_gold=with_gold, with_text=with_text)
+        public = _public(context, tx)
+        answers, left_out = _answers(context, tx, aspects, public, with_gold=with_gold, with_text=with_text, rng=draw)
+        labels = _labels(context, tx, aspects, public, with_gold=with_gold, with_text=with_text)
         facts = _facts(context, tx, answers)
     contents = _files(context, aspects, answers, labels, facts, license_url)
     _write(target, contents)
@@ -115,6 +116,7 @@ def _answers(
     context: Context,
     tx: Transaction,
     aspects: list[AspectRecord],
+    public: set[str],
     *,
     with_gold: bool,
     with_text: bool,
@@ -124,7 +126,7 @@ def _answers(
     open_text = {each.name for each in aspects if each.kind == "text"}
     gold = found["is_gold"].to_numpy(dtype=bool) & (not with_gold)
     text = found["aspect"].isin(open_text).to_numpy() & (not with_text)
-    private = ~found["task"].isin(_public(context, tx)).to_numpy()
+    private = ~found["task"].isin(public).to_numpy()
     kept = found[~(gold | text | private)]
     left = {
         "on gold": int(gold.sum()),
@@ -157,9 +159,14 @@ def _public(context: Context, tx: Transaction) -> set[str]:
 
 
 def _labels(
-    context: Context, tx: Transaction, aspects: list[AspectRecord], *, with_gold: bool, with_text: bool
+    context: Context,
+    tx: Transaction,
+    aspects: list[AspectRecord],
+    public: set[str],
+    *,
+    with_gold: bool,
+    with_text: bool,
 ) -> pd.DataFrame:
-    public = _public(context, tx)
     parts = [
         final_labels(context, tx, each.name).assign(aspect=each.name)
         for each in aspects

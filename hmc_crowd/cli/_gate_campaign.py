@@ -17,7 +17,7 @@ from hmc_crowd.cli._app import (
 )
 from hmc_crowd.cli._arguments import require_free
 from hmc_crowd.cli._gate import gate_app
-from hmc_crowd.cli._show import busy, emit_json, facts, notes, say, table
+from hmc_crowd.cli._show import busy, emit_json, facts, give, notes, say, table
 from hmc_crowd.errors import InputError
 
 ItemsFile = Annotated[
@@ -115,19 +115,10 @@ def decisions(
     as_json: AsJson = False,
 ) -> None:
     """List what gates and experts decided: policy with its version, reason, evidence, and who or what decided."""
-    from hmc_crowd.io import write_frame
-
     require_free(out, overwrite=overwrite)
     with open_campaign(db, campaign) as opened:
         found = opened.decisions(aspect=aspect, newest=newest)
-    if out is not None:
-        written = write_frame(found, out, overwrite=overwrite)
-    if as_json:
-        emit_json(found)
-    elif out is not None:
-        say(f"{len(found):,} decisions: {written}")
-    else:
-        table(found[_SHOWN])
+    give(found, found[_SHOWN], out, as_json=as_json, overwrite=overwrite, rows="decisions")
 
 
 def _settings(given: list[str] | None) -> dict[str, Any]:

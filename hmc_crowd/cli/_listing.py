@@ -17,7 +17,7 @@ from hmc_crowd.cli._app import (
     open_campaign,
 )
 from hmc_crowd.cli._arguments import require_free
-from hmc_crowd.cli._show import emit_json, say, table
+from hmc_crowd.cli._show import give
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,14 +69,5 @@ def _show(
     *,
     overwrite: bool,
 ) -> None:
-    from hmc_crowd.io import write_frame
-
     shown = found if state is None else found[found["state"] == state].reset_index(drop=True)
-    if out is not None:
-        written = write_frame(shown, out, overwrite=overwrite)
-    if as_json:
-        emit_json(shown)
-    elif out is not None:
-        say(f"{len(shown):,} rows: {written}")
-    else:
-        table(shown[columns])
+    give(shown, shown[columns], out, as_json=as_json, overwrite=overwrite)

@@ -1,7 +1,7 @@
 """Commands on the people of a campaign: quality workers, gold, drift, texts, rates, ranking."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -21,12 +21,9 @@ from hmc_crowd.cli._app import (
 )
 from hmc_crowd.cli._arguments import read_moment, require_free
 from hmc_crowd.cli._quality_text import repeats, worker_table
-from hmc_crowd.cli._show import busy, emit_json, notes, say, table
+from hmc_crowd.cli._show import busy, emit_json, give, say, table
 from hmc_crowd.cli._wording import HelpfulGroup
 from hmc_crowd.errors import InputError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 quality_app = typer.Typer(
     cls=HelpfulGroup,
@@ -54,7 +51,9 @@ def workers(
     """Show how good everybody is, with the interval, alarms of drift, approval rate, and whose answers do not count."""
     require_free(out, overwrite=overwrite)
     found = _checked(db, campaign, level, false_alarms)
-    _give(found.workers, worker_table(found), out, as_json, overwrite=overwrite, head=str(found), said=found.notes)
+    give(
+        found.workers, worker_table(found), out, as_json=as_json, overwrite=overwrite, head=str(found), said=found.notes
+    )
 
 
 @quality_app.command("gold")
@@ -72,7 +71,7 @@ def gold(
     frame = met.groupby(["item", "aspect"], as_index=False).agg(workers=("worker", "nunique"), shown=("times", "sum"))
     why = found.suspects.set_index(["item", "aspect"])["reason"]
     frame = frame.assign(suspect=[why.get(key, "") for key in zip(frame["item"], frame["aspect"], strict=True)])
-    _give(frame, frame, out, as_json, overwrite=overwrite, said=repeats(found))
+    give(frame, frame, out, as_json=as_json, overwrite=overwrite, said=repeats(found))
 
 
 @quality_app.command("drift")
@@ -89,7 +88,7 @@ def drift(
     require_free(out, overwrite=overwrite)
     found = _checked(db, campaign, level, false_alarms)
     shown = found.drift[["worker", "at", "answers", "reason", "found_at"]]
-    _give(found.drift, shown, out, as_json, overwrite=overwrite, head=f"{found.new_alarms:,} alarms are new")
+    give(found.drift, shown, out, as_json=as_json, overwrite=overwrite, head=f"{found.new_alarms:,} alarms are new")
 
 
 @quality_app.command("texts")
@@ -104,7 +103,7 @@ def texts(
     require_free(out, overwrite=overwrite)
     with open_campaign(db, campaign) as opened:
         found = opened.check_quality().pasted
-    _give(found, found, out, as_json, overwrite=overwrite)
+    give(found, found, out, as_json=as_json, overwrite=overwrite)
 
 
 @quality_app.command("rates")
@@ -146,7 +145,7 @@ def ranking(
     with open_campaign(db, campaign) as opened:
         found = opened.approval_ranking(as_of=at)
     shown = found[["worker", "rate", "reviewed", "low", "high", "source", "rank", "ranked"]]
-    _give(found, shown, out, as_json, overwrite=overwrite)
+    give(found, shown, out, as_json=as_json, overwrite=overwrite)
 
 
 @quality_app.command("panel")
@@ -206,29 +205,3 @@ def _quotas(given: list[str]) -> list[Any]:
 def _checked(db: str, campaign: str | None, level: float, false_alarms: float) -> Any:
     with open_campaign(db, campaign) as opened, busy("checking"):
         return opened.check_quality(level=level, false_alarms=false_alarms)
-
-
-def _give(
-    found: "pd.DataFrame",
-    shown: "pd.DataFrame",
-    out: Path | None,
-    as_json: bool,
-    *,
-    overwrite: bool,
-    head: str = "",
-    said: tuple[str, ...] = (),
-) -> None:
-    """Write, print as JSON, or show a table."""
-    from hmc_crowd.io import write_frame
-
-    if out is not None:
-        written = write_frame(found, out, overwrite=overwrite)
-    if as_json:
-        emit_json(found)
-    elif out is not None:
-        say(f"{len(found):,} rows: {written}")
-    else:
-        if head:
-            say(head)
-        table(shown)
-        notes(said)

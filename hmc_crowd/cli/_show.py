@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-__all__ = ["busy", "emit_json", "facts", "notes", "progress_bar", "say", "table", "to_plain"]
+__all__ = ["busy", "emit_json", "facts", "give", "notes", "progress_bar", "say", "table", "to_plain"]
 
 _NARROWEST = 40
 
@@ -140,6 +140,44 @@ def table(frame: pd.DataFrame, *, title: str | None = None, note: str | None = N
         say(f"... and {len(frame) - rows:,} more rows; --out FILE writes them all, --json prints them")
     if note:
         say(note)
+
+
+def give(
+    found: pd.DataFrame,
+    shown: pd.DataFrame,
+    out: Path | None,
+    *,
+    as_json: bool,
+    overwrite: bool,
+    rows: str = "rows",
+    head: str = "",
+    said: Sequence[str] = (),
+) -> None:
+    """Hand over a table: written to a file where one is named, else as JSON for programs or a table for people.
+
+    Parameters
+    ----------
+    found : frame
+        All of it, for the file and for JSON.
+    shown : frame
+        What people see of it.
+    rows : str
+        What its rows are, for the sentence that names the file.
+    head, said : str, sequence of str
+        A sentence above the table; notes below it.
+    """
+    from hmc_crowd.io import write_frame
+
+    written = None if out is None else write_frame(found, out, overwrite=overwrite)
+    if as_json:
+        emit_json(found)
+    elif written is not None:
+        say(f"{len(found):,} {rows}: {written}")
+    else:
+        if head:
+            say(head)
+        table(shown)
+        notes(said)
 
 
 def _cells(values: pd.Series[Any]) -> list[Any]:

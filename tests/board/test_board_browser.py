@@ -3,40 +3,16 @@
 from __future__ import annotations
 
 import os
-import socket
-import threading
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 from board_house import NAME, Board
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 pytestmark = pytest.mark.browser
 
 HOME = f"/board/c/{quote(NAME)}"
-
-
-@pytest.fixture
-def served(board: Board) -> Iterator[str]:
-    import uvicorn
-
-    config = uvicorn.Config(board.app, log_level="warning", lifespan="off", ws="none", timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
-    listening = socket.create_server(("127.0.0.1", 0))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    until = time.monotonic() + 20
-    while not server.started and time.monotonic() < until:
-        time.sleep(0.02)
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    server.should_exit = True
-    thread.join(20)
-    listening.close()
 
 
 def open_page(chromium: Any, **options: Any) -> Any:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import socket
 import sys
-import threading
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -23,23 +20,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 HOME = f"/board/c/{quote(NAME)}"
-
-
-@pytest.fixture
-def served(board: Board) -> Iterator[str]:
-    import uvicorn
-
-    config = uvicorn.Config(board.app, log_level="warning", lifespan="off", ws="none", timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-        thread.start()
-        until = time.monotonic() + 20
-        while not server.started and time.monotonic() < until:
-            time.sleep(0.02)
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        server.should_exit = True
-        thread.join(20)
 
 
 def pages(board: Board) -> dict[str, str]:
