@@ -17,17 +17,12 @@ from hmc_crowd.campaign import (
     _adjudicate,
     _aggregate,
     _collect,
-    _confidence,
     _data,
-    _effort,
     _explain,
-    _guideline,
     _labels,
     _learn,
     _plan,
-    _privacy,
     _publish,
-    _retention,
     _run,
     _status,
 )
@@ -35,6 +30,7 @@ from hmc_crowd.campaign._conclusions import Conclusions
 from hmc_crowd.campaign._context import Aspect, Context, Progress
 from hmc_crowd.campaign._control import Control
 from hmc_crowd.campaign._decide import PlanRequest
+from hmc_crowd.campaign._inputs import Inputs
 from hmc_crowd.campaign._outside import Outside
 from hmc_crowd.campaign._pairwise import Pairwise
 from hmc_crowd.campaign._people import People
@@ -45,23 +41,20 @@ from hmc_crowd.store import AspectRecord, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from datetime import datetime, timedelta
+    from datetime import datetime
     from pathlib import Path
     from types import TracebackType
 
     import numpy as np
-    from numpy.typing import ArrayLike
 
     from hmc_crowd.campaign._publication import Publication
-    from hmc_crowd.effort import DriftReport, EffortModel
     from hmc_crowd.platform import Platform, TaskPages
     from hmc_crowd.simulation import Crowd
-    from hmc_crowd.store import GuidelineRecord
 
 __all__ = ["Campaign"]
 
 
-class Campaign(Outside, People, Control, Pairwise, Conclusions):
+class Campaign(Inputs, Outside, People, Control, Pairwise, Conclusions):
     """One evaluation: its items, what the machine thinks, what people answered, and what may be concluded.
 
     Make one with `Campaign.create` or `Campaign.open`; both are context managers that close the database.
@@ -216,96 +209,6 @@ class Campaign(Outside, People, Control, Pairwise, Conclusions):
         """Make the ``add_*`` calls of a ``with`` block one transaction: all tables are taken, or none."""
         with self._context.together():
             yield
-
-    def add_items(self, items: Any) -> int:
-        """Add the things to be judged.
-
-        Parameters
-        ----------
-        items : path, frame, Dataset, Table or list of dicts
-            Columns ``item[, group, position, text, audience, sensitive]`` and any numeric features; read by
-            `hmc_crowd.io.read_frame`. ``audience`` says who may see an item (``any``, ``in_house``, a pool's name).
-
-        Returns
-        -------
-        int
-            How many were added.
-
-        Raises
-        ------
-        InputError
-            A column is missing, an item repeats or is there already; nothing is written then.
-        """
-        return _data.add_items(self._context, items)
-
-    def add_predictions(self, predictions: Any, *, aspect: str | None = None, model_version: str = "1") -> int:
-        """Add or replace what the machine thinks: ``item, label, confidence[, p_<label> ...]``."""
-        return _data.add_predictions(self._context, predictions, aspect=aspect, model_version=model_version)
-
-    def calibrate(
-        self, labelled: Any = None, *, aspect: str | None = None, method: str = "auto"
-    ) -> _confidence.Calibrated:
-        """Learn from held-out labels what the machine's confidences are worth; later plans and labels use it.
-
-        Parameters
-        ----------
-        labelled : path or frame, optional
-            Columns ``confidence`` (raw, as in the predictions) and ``correct`` of items that the machine has not learnt
-            from; a column ``item`` lets labels that certify be refused. Default: the campaign's gold items that have a
-            prediction.
-        aspect : str, optional
-            Which question, when the campaign asks several.
-        method : {"auto", "isotonic", "platt", "temperature"}
-            See `hmc_crowd.confidence.Calibrator`.
-
-        Raises
-        ------
-        StateError
-            No gold item has a prediction, or labels certify already.
-        ModelError
-            Fewer than 20 labels, or all of them right or all wrong.
-        """
-        return _confidence.calibrate(self._context, labelled, aspect=aspect, method=method)
-
-    def add_gold(self, gold: Any, *, aspect: str | None = None) -> int:
-        """Add items whose label is known: ``item, label``. They check workers unseen and are never planned."""
-        return _data.add_gold(self._context, gold, aspect=aspect)
-
-    def add_effort(self, efforts: Any) -> int:
-        """Store predicted times of your own for every item: ``item, seconds[, share, setup_s, p90_s]``."""
-        return _effort.add_effort(self._context, efforts)
-
-    def estimate_effort(self, model: EffortModel | None = None) -> _effort.EffortEstimate:
-        """Predict the human time of every item.
-
-        Parameters
-        ----------
-        model : EffortModel, optional
-            Default: the campaign's newest model (`learn`, `train_effort`); without one, a reading-speed prior.
-        """
-        return _effort.estimate(self._context, model)
-
-    def train_effort(
-        self,
-        features: Any,
-        seconds: ArrayLike,
-        *,
-        kind: str = "random_forest",
-        groups: ArrayLike | None = None,
-        finished: ArrayLike | None = None,
-    ) -> _learn.Learned:
-        """Fit the effort model on times logged elsewhere: one row of features and the seconds of each dialogue.
-
-        ``groups`` says who worked; rows where ``finished`` is false were cut off, and their seconds are a lower bound
-        (kind "log_time" only).
-        """
-        return _learn.train(self._context, features, seconds, kind=kind, groups=groups, finished=finished)
-
-    def effort_drift(
-        self, features: Any, seconds: ArrayLike, *, periods: ArrayLike | None = None, groups: ArrayLike | None = None
-    ) -> DriftReport:
-        """Hold later times against the effort model in use; the arguments are as in `hmc_crowd.effort.drift_report`."""
-        return _learn.drift(self._context, features, seconds, periods=periods, groups=groups)
 
     def plan(
         self,
@@ -583,94 +486,6 @@ class Campaign(Outside, People, Control, Pairwise, Conclusions):
         if target is not None:
             return write_frame(frame, target, overwrite=overwrite)
         return _data.like_the_items(self._context, frame)
-
-    def forget(self, worker: str, *, platform: str | None = None, dry_run: bool = False) -> _privacy.Forgotten:
-        """Take a worker out of the database, all its campaigns, in one transaction; doing it again changes nothing.
-
-        The raw id goes, a fresh random pseudonym takes the old one's place everywhere, and events that tell of the
-        worker lose their payloads: counts, groups, labels, certificates and the event chain stay valid. The platform
-        keeps what it knows, and its submission ids stay here so that nothing is collected or paid twice.
-
-        Parameters
-        ----------
-        worker : str
-            The platform's worker id, or the pseudonym.
-        platform : str, optional
-            Where they worked; needed only where two platforms know the id.
-        dry_run : bool, default False
-            Count what would be touched, and change nothing.
-
-        Raises
-        ------
-        StateError
-            A payment to the worker is still to come; nothing was changed.
-        """
-        return _privacy.forget(self._context, worker, platform=platform, dry_run=dry_run)
-
-    def export_worker(self, worker: str, *, platform: str | None = None) -> dict[str, Any]:
-        """Return everything the database holds of one worker, for who asks to see it; nothing of anybody else.
-
-        Parameters
-        ----------
-        worker, platform : str
-            As in `forget`.
-
-        Returns
-        -------
-        dict
-            ``exported_at`` and ``workers``, each with ``platform, pseudonym, identity`` and, by campaign, the rows of
-            every table that holds something of the worker; plain values, ready for JSON.
-        """
-        return _privacy.export_worker(self._context, worker, platform=platform)
-
-    def retain(
-        self, *, raw_ids_for: timedelta | None = None, item_text_for: timedelta | None = None, dry_run: bool = False
-    ) -> _retention.Retained:
-        """Erase raw worker ids and item texts that are old and not needed any more; labels and statistics stay.
-
-        Parameters
-        ----------
-        raw_ids_for : timedelta, optional
-            How long after a worker's last work the raw id is kept; ids of unreviewed or unpaid work are kept longer.
-        item_text_for : timedelta, optional
-            How long after an item was added its text is kept; texts still to be judged are kept longer.
-        dry_run : bool, default False
-            Count what would be erased, and change nothing.
-
-        Raises
-        ------
-        StateError
-            Open HITs show such a text; nothing was erased.
-        """
-        return _retention.retain(self._context, raw_ids_for=raw_ids_for, item_text_for=item_text_for, dry_run=dry_run)
-
-    def set_guideline(
-        self, text: str, *, aspect: str | None = None, version: str | None = None
-    ) -> _guideline.GuidelineChanged:
-        """Put another guideline in force: answers under the one before become stale.
-
-        They stay stored, `status` counts them, `aggregate` leaves them out, and the next plan asks the questions again.
-
-        Parameters
-        ----------
-        text : str
-            How to judge; a blank line begins a paragraph.
-        aspect : str, optional
-            Which question, when the campaign asks several.
-        version : str, optional
-            Its name; by default the next number.
-
-        Raises
-        ------
-        DuplicateError
-            There was a version of that name.
-        """
-        return _guideline.set_guideline(self._context, text, aspect=aspect, version=version)
-
-    def guidelines(self, aspect: str | None = None) -> list[GuidelineRecord]:
-        """Return every version of the guidelines, oldest first; of one aspect, or of all."""
-        with self._context.store.read() as tx:
-            return tx.guidelines.history(self._context.campaign_id, aspect)
 
     def cases(self, expert: str, *, aspect: str | None = None) -> Any:
         """Return what waits for an expert: ``item, tied, confidence, n_answers, is_begun``, the most doubtful first."""

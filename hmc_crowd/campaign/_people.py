@@ -1,15 +1,15 @@
-"""What a campaign knows of its people before they work: pools, shifts, capacity, fair pay: the facade's third part."""
+"""What a campaign knows of its people: pools, shifts, capacity, fair pay, and what may be erased: the third part."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from hmc_crowd.campaign import _pools, _publish, _wages
+from hmc_crowd.campaign import _pools, _privacy, _publish, _retention, _wages
 from hmc_crowd.store import PoolRecord
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
+    from datetime import datetime, timedelta
 
     import pandas as pd
 
@@ -22,7 +22,7 @@ __all__ = ["People"]
 
 
 class People:
-    """The methods of `hmc_crowd.campaign.Campaign` about pools and pay."""
+    """The methods of `hmc_crowd.campaign.Campaign` about pools, pay and privacy."""
 
     _context: Context
 
@@ -163,3 +163,63 @@ class People:
         """
         with self._context.store.read() as tx:
             return tx.work.missing(self._context.campaign_id)
+
+    def forget(self, worker: str, *, platform: str | None = None, dry_run: bool = False) -> _privacy.Forgotten:
+        """Take a worker out of the database, all its campaigns, in one transaction; doing it again changes nothing.
+
+        The raw id goes, a fresh random pseudonym takes the old one's place everywhere, and events that tell of the
+        worker lose their payloads: counts, groups, labels, certificates and the event chain stay valid. The platform
+        keeps what it knows, and its submission ids stay here so that nothing is collected or paid twice.
+
+        Parameters
+        ----------
+        worker : str
+            The platform's worker id, or the pseudonym.
+        platform : str, optional
+            Where they worked; needed only where two platforms know the id.
+        dry_run : bool, default False
+            Count what would be touched, and change nothing.
+
+        Raises
+        ------
+        StateError
+            A payment to the worker is still to come; nothing was changed.
+        """
+        return _privacy.forget(self._context, worker, platform=platform, dry_run=dry_run)
+
+    def export_worker(self, worker: str, *, platform: str | None = None) -> dict[str, Any]:
+        """Return everything the database holds of one worker, for who asks to see it; nothing of anybody else.
+
+        Parameters
+        ----------
+        worker, platform : str
+            As in `forget`.
+
+        Returns
+        -------
+        dict
+            ``exported_at`` and ``workers``, each with ``platform, pseudonym, identity`` and, by campaign, the rows of
+            every table that holds something of the worker; plain values, ready for JSON.
+        """
+        return _privacy.export_worker(self._context, worker, platform=platform)
+
+    def retain(
+        self, *, raw_ids_for: timedelta | None = None, item_text_for: timedelta | None = None, dry_run: bool = False
+    ) -> _retention.Retained:
+        """Erase raw worker ids and item texts that are old and not needed any more; labels and statistics stay.
+
+        Parameters
+        ----------
+        raw_ids_for : timedelta, optional
+            How long after a worker's last work the raw id is kept; ids of unreviewed or unpaid work are kept longer.
+        item_text_for : timedelta, optional
+            How long after an item was added its text is kept; texts still to be judged are kept longer.
+        dry_run : bool, default False
+            Count what would be erased, and change nothing.
+
+        Raises
+        ------
+        StateError
+            Open HITs show such a text; nothing was erased.
+        """
+        return _retention.retain(self._context, raw_ids_for=raw_ids_for, item_text_for=item_text_for, dry_run=dry_run)
