@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from hmc_crowd._base.money import Money, round_half_up
 from hmc_crowd._base.pools import ANYBODY, KeepsPools, RemoteSkip, TellsSkips, Terms, Turn, Workforce
+from hmc_crowd._base.qualifying import KeepsTests, RemoteAttempt, RemoteTest
+from hmc_crowd._base.quotas import FiltersPeople, KeepsQuotas, SeatRule, Seats, Trait
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,9 +38,12 @@ __all__ = [
     "Capabilities",
     "Examines",
     "FeeSchedule",
+    "FiltersPeople",
     "Hit",
     "HitItem",
     "KeepsPools",
+    "KeepsQuotas",
+    "KeepsTests",
     "ListsHits",
     "OrderQuote",
     "PaysBonuses",
@@ -48,17 +53,22 @@ __all__ = [
     "Recruitment",
     "Rehearsal",
     "RemoteAnswer",
+    "RemoteAttempt",
     "RemoteHit",
     "RemoteSkip",
     "RemoteSubmission",
+    "RemoteTest",
     "RoutedPages",
     "RoutedWork",
+    "SeatRule",
+    "Seats",
     "SubmissionState",
     "SyncsQualifications",
     "TaskPages",
     "TellsSkips",
     "Terms",
     "TopsUp",
+    "Trait",
     "Turn",
     "Workforce",
     "find_platform",
@@ -460,6 +470,8 @@ class Recruitment:
         Whether an item is flagged as sensitive: then workers must be warned before.
     content_warning : str
         What they are warned of, where the description says it.
+    filters : tuple of mapping
+        Whom to let in, as the platform itself wrote it (`FiltersPeople.filters_for`); none: anybody.
     """
 
     key: str
@@ -473,6 +485,7 @@ class Recruitment:
     per_worker: int = 1
     is_sensitive: bool = False
     content_warning: str = ""
+    filters: tuple[Mapping[str, Any], ...] = ()
 
     @classmethod
     def for_hits(
@@ -483,8 +496,12 @@ class Recruitment:
         expected_s: float,
         is_sensitive: bool = False,
         content_warning: str = "",
+        filters: Iterable[Mapping[str, Any]] = (),
+        per_worker: int | None = None,
     ) -> Recruitment:
         """Ask for people for these HITs: a place for every submission wanted, each worker at most once per HIT.
+
+        ``per_worker`` asks for fewer submissions of one worker than there are HITs.
 
         Raises
         ------
@@ -513,9 +530,10 @@ class Recruitment:
             currency=hits[0].currency,
             expected_s=expected_s,
             time_limit_s=max(hit.time_limit_s for hit in hits),
-            per_worker=len(hits),
+            per_worker=min(len(hits), per_worker or len(hits)),
             is_sensitive=is_sensitive,
             content_warning=content_warning,
+            filters=tuple(filters),
         )
 
 

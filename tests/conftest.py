@@ -47,6 +47,14 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(20260105)
 
 
+@pytest.fixture
+def small_forests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Models of effort have 20 trees instead of 100 where nobody names a number: a campaign does the same with both."""
+    from hmc_crowd.effort import EffortModel
+
+    monkeypatch.setitem(EffortModel.__init__.__kwdefaults__, "n_estimators", 20)
+
+
 @contextmanager
 def packaged_postgres(folder: Path) -> Iterator[str]:
     """PostgreSQL of the pip package: no installation, works as root."""

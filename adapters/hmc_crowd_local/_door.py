@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import datetime
 
+    import sqlalchemy as sa
+
     from hmc_crowd.platform import RemoteAnswer, RemoteSubmission
     from hmc_crowd_local._desk import Desk
     from hmc_crowd_local._timing import PageEvent
@@ -29,8 +31,17 @@ class Door:
     """The worker's steps over two methods that make a step a transaction."""
 
     def _at_hit(
-        self, hit_id: str, step: Callable[[Desk, datetime], T], *, worker: str | None = None, work: str | None = None
+        self,
+        hit_id: str,
+        step: Callable[[Desk, datetime], T],
+        *,
+        worker: str | None = None,
+        work: str | None = None,
+        guard: Callable[[sa.Connection, Desk, datetime], None] | None = None,
     ) -> T:
+        raise NotImplementedError
+
+    def _seat_guard(self, hit_id: str, worker: str) -> Callable[[sa.Connection, Desk, datetime], None]:
         raise NotImplementedError
 
     def _change(self, submission_id: str, step: Callable[[Desk, datetime], T], *, work: bool = False) -> T:
@@ -42,9 +53,15 @@ class Door:
         Raises
         ------
         PlatformError
-            The HIT is unknown, closed or full, or the worker had it, or one of its questions elsewhere.
+            The HIT is unknown, closed or full, or the worker had it, or one of its questions elsewhere, or the quotas
+            of its campaign leave no seat for people like him.
         """
-        return self._at_hit(hit_id, lambda desk, now: desk.accept(hit_id, worker, at=now).remote(), worker=worker)
+        return self._at_hit(
+            hit_id,
+            lambda desk, now: desk.accept(hit_id, worker, at=now).remote(),
+            worker=worker,
+            guard=self._seat_guard(hit_id, worker),
+        )
 
     def open_page(self, submission_id: str, worker: str) -> RemoteSubmission:
         """Note that the page is shown for the first time: the page clock starts. Later calls change nothing."""

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from alembic import command
-from alembic.script import ScriptDirectory
 
 from hmc_crowd._base.copies import Keeper
-from hmc_crowd_local._migrate import _check, _config, _lock, migrations_folder
+from hmc_crowd_local._migrate import _check, _config, _lock, revisions
 from hmc_crowd_local._tables import METADATA
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ class WorkplaceSchema:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._scripts = ScriptDirectory(str(migrations_folder()))
 
     def tables(self) -> Sequence[str]:
         """Return the tables, each after those that it refers to."""
@@ -37,16 +35,16 @@ class WorkplaceSchema:
 
     def revisions(self) -> Sequence[str]:
         """Return the revisions, newest first."""
-        return [each.revision for each in self._scripts.walk_revisions()]
+        return revisions()
 
     def revision(self, connection: sa.Connection) -> str | None:
         """Return a database's revision."""
-        return _check(connection, self._database, self._scripts)
+        return _check(connection, self._database)
 
     def migrate(self, connection: sa.Connection, to: str) -> None:
         """Bring a database to a revision."""
         _lock(connection)
-        known = list(self.revisions())
+        known = revisions()
         found = self.revision(connection)
         down = to == "base" or (found is not None and to in known and known.index(to) > known.index(found))
         (command.downgrade if down else command.upgrade)(_config(connection), to)

@@ -5,6 +5,7 @@ The history is found in the source tree first: an editable install keeps an old 
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from hmc_crowd_local._tables import PREFIX, VERSION_TABLE
 if TYPE_CHECKING:
     from hmc_crowd_local._database import Database
 
-__all__ = ["migrations_folder", "upgrade"]
+__all__ = ["migrations_folder", "revisions", "upgrade"]
 
 # Any number would do, as long as every process of ours takes the same one.
 _POSTGRES_LOCK = 0x686D63_77
@@ -35,6 +36,17 @@ def migrations_folder() -> Path:
     raise SchemaVersionError(f"no migrations found beside {here}; install the package again")
 
 
+def revisions() -> tuple[str, ...]:
+    """Return the revisions of the history, newest first."""
+    return _revisions(migrations_folder())
+
+
+@cache
+def _revisions(folder: Path) -> tuple[str, ...]:
+    # Alembic imports every migration to know their order: most of the time that connecting would take.
+    return tuple(each.revision for each in ScriptDirectory(str(folder)).walk_revisions())
+
+
 def upgrade(database: Database, target: str = "head") -> None:
     """Bring the database to ``target``; two processes at once do it once, in a transaction each.
 
@@ -45,13 +57,12 @@ def upgrade(database: Database, target: str = "head") -> None:
     SchemaVersionError
         The database was written by a newer version of this package.
     """
-    scripts = ScriptDirectory(str(migrations_folder()))
     with database.read() as connection:
-        if _check(connection, database, scripts) == scripts.get_current_head() and target == "head":
+        if _check(connection, database) == revisions()[0] and target == "head":
             return
     with database.write() as connection:
         _lock(connection)
-        _check(connection, database, scripts)
+        _check(connection, database)
         command.upgrade(_config(connection), target)
 
 
@@ -74,12 +85,12 @@ def _config(connection: sa.Connection) -> Config:
     return config
 
 
-def _check(connection: sa.Connection, database: Database, scripts: ScriptDirectory) -> str | None:
+def _check(connection: sa.Connection, database: Database) -> str | None:
     """Return the version the database is at, None for a new one; refuse what is newer or not ours."""
     tables = set(sa.inspect(connection).get_table_names())
     if VERSION_TABLE in tables:
         version = connection.execute(sa.text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()  # noqa: S608
-        if version is not None and version not in {each.revision for each in scripts.walk_revisions()}:
+        if version is not None and version not in revisions():
             raise SchemaVersionError(
                 f"workplace {database.shown} is at version {version}, newer than this code; upgrade hmc-crowd"
             )

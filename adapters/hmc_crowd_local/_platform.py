@@ -18,6 +18,7 @@ from hmc_crowd_local._bonuses import Bonuses
 from hmc_crowd_local._bulk import Bulk
 from hmc_crowd_local._desk import Desk
 from hmc_crowd_local._door import Door
+from hmc_crowd_local._examinations import Examinations
 from hmc_crowd_local._inbox import WorkplaceInbox
 from hmc_crowd_local._kinds import KINDS
 from hmc_crowd_local._orders import Orders
@@ -31,6 +32,7 @@ from hmc_crowd_local._queries import (
     pages_of_submissions,
     require_hits,
 )
+from hmc_crowd_local._quotas import QuotaBook
 from hmc_crowd_local._rehearse import rehearse_desk
 from hmc_crowd_local._repository import chunks, flush, load_claims, load_hits
 from hmc_crowd_local._states import Action
@@ -61,11 +63,13 @@ _REHEARSED_AT_ONCE = 1_000
 _HANDED_IN = tuple(state.value for state in SubmissionState if state.has_work)
 
 
-class LocalPlatform(Orders, Bonuses, Bulk, Staff, Payroll, Door):
+class LocalPlatform(Orders, Bonuses, Bulk, Staff, Examinations, QuotaBook, Payroll, Door):
     """A platform of our own; made by `hmc_crowd_local.connect`.
 
     It implements `hmc_crowd.platform.Platform` (the requester's side), `hmc_crowd.platform.PaysBonuses`,
-    `hmc_crowd.platform.KeepsPools` and `TellsSkips` (own people, their turns, what they left open),
+    `hmc_crowd.platform.KeepsPools`, `TellsSkips` and `KeepsQuotas` (own people, their turns, what they left open, the
+    mix that is asked for),
+    `hmc_crowd.platform.KeepsTests` (qualification tests and the attempts at them),
     `hmc_crowd.platform.RoutedPages` (pages for people whom another platform recruits), the worker's door (`accept`,
     `open_page`, `save_answer`, `record_events`, `submit`, `return_`) and `rehearse`.
     """
@@ -219,7 +223,8 @@ class LocalPlatform(Orders, Bonuses, Bulk, Staff, Payroll, Door):
         """Let a simulated crowd take open places until none is free or nobody wants one.
 
         Work begins at the clock's present and is stamped with simulated times, so its end lies ahead of the clock; a
-        worker who was rehearsed before goes on where he ended. Stored in one transaction per thousand HITs.
+        worker who was rehearsed before goes on where he ended. Stored in one transaction per thousand HITs. Quotas are
+        about people: who does not exist passes them by.
 
         Parameters
         ----------

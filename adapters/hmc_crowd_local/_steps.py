@@ -45,9 +45,18 @@ class Steps:
         return as_utc(self._clock.now(), name="clock")
 
     def _at_hit(
-        self, hit_id: str, step: Callable[[Desk, datetime], T], *, worker: str | None = None, work: str | None = None
+        self,
+        hit_id: str,
+        step: Callable[[Desk, datetime], T],
+        *,
+        worker: str | None = None,
+        work: str | None = None,
+        guard: Callable[[sa.Connection, Desk, datetime], None] | None = None,
     ) -> T:
-        """Do a step at a HIT; ``worker`` brings his claims along, ``work`` the answers and events of a submission."""
+        """Do a step at a HIT; ``worker`` brings his claims along, ``work`` the answers and events of a submission.
+
+        ``guard`` may refuse the step for what stands elsewhere in the database, in the same transaction.
+        """
 
         def attempt() -> T:
             with self._database.write() as connection:
@@ -56,6 +65,8 @@ class Steps:
                 desk.hit(hit_id)
                 if worker is not None:
                     load_claims(connection, desk, [hit_id], worker=worker)
+                if guard is not None:
+                    guard(connection, desk, self._now())
                 return self._step(connection, desk, hit_id, step, work=work)
 
         return twice(attempt)

@@ -86,7 +86,7 @@ HIT = sa.Table(
     sa.Column("time_limit_s", sa.Integer, nullable=False),
     sa.Column("lifetime_s", sa.Integer, nullable=False),
     sa.Column("allow_repeat", sa.Boolean, nullable=False),
-    _text("scope"),
+    _text("scope", index=True),
     _text("guideline"),
     _text("pool"),
     _text("terms"),  # JSON: pool, skills, pay form, rate

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from hmc_crowd_local._tables import METADATA, UtcTime
 
 __all__ = [
+    "ATTEMPT",
     "CONSENT",
     "EXPOSURE",
     "FEEDBACK",
@@ -17,6 +18,8 @@ __all__ = [
     "MESSAGE",
     "OPT_OUT",
     "PAYOUT",
+    "QUOTA",
+    "SEAT",
     "SHIFT",
     "SKIP",
     "STANDING",
@@ -48,6 +51,7 @@ INVITE = sa.Table(
     _time("revoked_at", nullable=True),
     _text("pool"),
     _text("skills"),  # JSON list of str
+    _text("attributes"),  # JSON of str by str: what the worker said of himself, for quotas
 )
 
 CONSENT = sa.Table(
@@ -76,6 +80,27 @@ STEP = sa.Table(
     sa.Column("score", sa.Double),
     _text("detail"),  # JSON of the answers given, all tries
     _time("at"),
+)
+
+# Finished attempts at a qualification test: the history, of which STEP holds how it stands now. ``version`` is that of
+# STEP, ``test`` and ``test_version`` are as people name it, ``content`` tells campaigns what was asked ('' before that
+# was kept). Who was sent by a platform is known under that platform's id.
+ATTEMPT = sa.Table(
+    "workplace_test_attempt",
+    METADATA,
+    _text("worker", primary_key=True),
+    _text("study", primary_key=True),
+    _text("version", primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False, nullable=False),
+    _text("test"),
+    sa.Column("test_version", sa.Integer, nullable=False),
+    _text("content"),
+    _text("recruited_by", nullable=True),
+    sa.Column("right", sa.Integer, nullable=False),
+    sa.Column("n", sa.Integer, nullable=False),
+    sa.Column("passed", sa.Boolean, nullable=False),
+    _time("at"),
+    sa.Index("ix_workplace_test_attempt_test", "test"),
 )
 
 SKIP = sa.Table(
@@ -141,6 +166,18 @@ SHIFT = sa.Table(
     sa.Column("people", sa.Integer, nullable=False),
     sa.Index("ix_workplace_shift_pool_ends_at", "pool", "ends_at"),
 )
+
+# What a campaign asks of its people (JSON of `hmc_crowd.platform.Seats`); its row is the lock of its hand-outs.
+QUOTA = sa.Table(
+    "workplace_quota",
+    METADATA,
+    _text("scope", primary_key=True),
+    _text("seats"),
+    _time("at"),
+)
+
+# Who was ever handed out work under quotas. A seat is held while its worker holds a place: that stands in SUBMISSION.
+SEAT = sa.Table("workplace_seat", METADATA, _text("scope", primary_key=True), _text("worker", primary_key=True))
 
 # How many answers to known questions were right, as a campaign said last.
 STANDING = sa.Table(

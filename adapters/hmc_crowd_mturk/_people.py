@@ -29,6 +29,7 @@ __all__ = ["BonusPayment", "People"]
 _WORKER = re.compile(r"A[A-Z0-9]{1,63}")
 _CODE = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 _AT_ONCE = 100
+_WHY_NOT = "You are not asked for this work at present. What you handed in keeps its pay."
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,9 @@ class People(Publishing, Reviewing):
         return next((str(row["QualificationTypeId"]) for row in rows if row["Name"] == name), None)
 
     def sync_scores(self, qualification_type_id: str, scores: Mapping[str, int], *, withdraw: bool = False) -> int:
-        """Make the platform's values of a qualification those given; workers get no message.
+        """Make the platform's values of a qualification those given; of a score nobody gets a message.
+
+        MTurk tells whoever loses a qualification, whether one wants it or not; so a kind reason goes along.
 
         Parameters
         ----------
@@ -207,6 +210,7 @@ class People(Publishing, Reviewing):
                 is_repeatable=True,
                 QualificationTypeId=type_id,
                 WorkerId=worker,
+                Reason=_WHY_NOT,
             )
             changed += 1
         return changed

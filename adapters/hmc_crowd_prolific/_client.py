@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from hmc_crowd._base.clock import SystemClock
 from hmc_crowd.errors import InputError
 from hmc_crowd_prolific._bonuses import Bonuses
+from hmc_crowd_prolific._filters import Filter
 from hmc_crowd_prolific._groups import Groups
 from hmc_crowd_prolific._hooks import Hooks
 from hmc_crowd_prolific._http import Http, Mode
@@ -103,9 +104,13 @@ class ProlificClient:
         """Close the connections."""
         self.http.close()
 
+    def filters(self) -> list[Filter]:
+        """Return the filters that exist now; they change, so look them up."""
+        return [Filter.read(each) for each in rows(self.http.get("filters/")) if each.get("filter_id")]
+
     def filter_ids(self) -> list[str]:
-        """Return the ids of the filters that exist now; they change, so look them up."""
-        return [str(each["filter_id"]) for each in rows(self.http.get("filters/")) if each.get("filter_id")]
+        """Return the ids of the filters that exist now."""
+        return [each.id for each in self.filters()]
 
     def count_eligible(self, filters: Sequence[Mapping[str, Any]], *, workspace: str) -> int:
         """Return how many people pass these filters."""

@@ -52,6 +52,7 @@ def content_of(order: Recruitment, items: str = "") -> str:
         order.time_limit_s,
         order.per_worker,
         items,
+        *([json.dumps(list(map(dict, order.filters)), sort_keys=True)] if order.filters else []),
     )[:32]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hmc_crowd.errors import InputError, NeedsHumanError, PlatformError, PlatformUnavailableError
 from hmc_crowd.platform import Account, Capabilities, Recruitment, RemoteHit, RemoteSubmission, SubmissionState
 from hmc_crowd_prolific._bonuses import BATCH_LIMIT
+from hmc_crowd_prolific._eligibility import Eligibility
 from hmc_crowd_prolific._keys import content_of, key_of
 from hmc_crowd_prolific._publishing import draft_for, publish_once, studies_under
 from hmc_crowd_prolific._quote import Quote
@@ -35,7 +36,7 @@ __all__ = ["ProlificPlatform"]
 _LOG = logging.getLogger(__name__)
 
 
-class ProlificPlatform(TwoStepBonuses):
+class ProlificPlatform(TwoStepBonuses, Eligibility):
     """`hmc_crowd.platform.Platform`, `Recruiter`, `PaysBonuses` and more over a `ProlificClient`; made by `connect`.
 
     A study is what the port calls a HIT here: ``hit_id`` is the study's id, ``redundancy`` its places. Publish a whole

@@ -66,7 +66,7 @@ def draft_for(order: Recruitment, settings: StudySettings, content: str) -> Stud
         per_worker=order.per_worker,
         devices=settings.devices,
         labels=settings.labels,
-        filters=settings.filters,
+        filters=(*settings.filters, *order.filters),
         content_warnings=warnings,
         content_warning_details=settings.content_warning_details or order.content_warning,
     )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["first_rows", "float_vector", "require_same_length"]
+__all__ = ["first_rows", "float_vector", "require_generator", "require_same_length"]
 
 _SHOWN = 5
 
@@ -73,3 +73,15 @@ def require_same_length(columns: Sequence[tuple[str, Any]]) -> int:
                 f"{name} has {len(column)} rows but {first_name} has {len(first)}; they must describe the same items"
             )
     return len(first)
+
+
+def require_generator(rng: Any) -> None:
+    """Refuse a seed, or anything else that draws nothing, where randomness is passed in.
+
+    Raises
+    ------
+    InputError
+        It is no generator.
+    """
+    if not isinstance(rng, np.random.Generator):
+        raise InputError(f"rng is {rng!r}; give a numpy.random.Generator, such as numpy.random.default_rng(7)")

@@ -13,6 +13,7 @@ from hmc_crowd.aggregation._choose_core import LEAST_GOLD
 from hmc_crowd.aggregation._counts import AnswerCounts
 from hmc_crowd.aggregation._crowdkit import aggregate_with_crowdkit
 from hmc_crowd.aggregation._dask import DaskEngine
+from hmc_crowd.aggregation._names import as_pandas
 from hmc_crowd.aggregation._numeric import NumericAggregator
 from hmc_crowd.aggregation._result import AggregateResult
 from hmc_crowd.errors import InputError
@@ -33,7 +34,7 @@ _CROWDKIT = "crowdkit:"
 
 
 def aggregate(
-    answers: pd.DataFrame,
+    answers: Any,
     *,
     method: str | Aggregator = "dawid_skene",
     gold: Any = None,
@@ -50,7 +51,7 @@ def aggregate(
 
     Parameters
     ----------
-    answers : pandas.DataFrame
+    answers : pandas.DataFrame, or a polars or pyarrow table, a Hugging Face Dataset, or a list of dicts
         Columns ``task, worker, label`` (``task`` holds the item id) and optionally ``submitted``; one aspect.
     method : str or Aggregator, default "dawid_skene"
         By name with its defaults, dashes as good as underscores: ``bwa, dawid_skene, ebcc, glad, ibcc, mace, majority,
@@ -102,6 +103,9 @@ def aggregate(
     >>> result.counts.missing_label
     1
     """
+    answers, gold, history = (
+        as_pandas(table, name=name) for name, table in (("answers", answers), ("gold", gold), ("history", history))
+    )
     given = {"history": history, "strata": strata, "weights": weights}
     more = {name: value for name, value in given.items() if value is not None}
     if not isinstance(method, str):

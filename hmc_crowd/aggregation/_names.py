@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "as_pandas",
     "coded",
     "kind_of",
     "label_index",
@@ -28,11 +29,28 @@ _SORTABLE = {"string", "integer", "floating", "mixed-integer-float", "boolean", 
 _EQUAL_KINDS = {"integer", "floating", "mixed-integer-float", "boolean"}
 
 
+def as_pandas(frame: Any, *, name: str) -> Any:
+    """Return another library's table, or a list of dicts, as a pandas frame; all else comes back as it is.
+
+    Examples
+    --------
+    >>> as_pandas([{"task": "a", "worker": "w", "label": "x"}], name="answers").columns.tolist()
+    ['task', 'worker', 'label']
+    """
+    library = type(frame).__module__.partition(".")[0]
+    if library not in {"polars", "pyarrow", "datasets"} and not (isinstance(frame, list) and frame):
+        return frame
+    from hmc_crowd.io import read_frame  # because one place knows how other libraries' tables are read
+
+    return read_frame(frame, kind=None, name=name).frame
+
+
 def require_columns(frame: Any, columns: Sequence[str], *, name: str) -> None:
     """Refuse what is no pandas frame, lacks one of ``columns`` or has it twice."""
     if not isinstance(frame, pd.DataFrame):
         raise FrameError(
-            f"{name} is a {type(frame).__name__}; give a pandas DataFrame with the columns {', '.join(columns)}"
+            f"{name} is a {type(frame).__name__}; give a pandas DataFrame with the columns {', '.join(columns)} "
+            "(hmc_crowd.io.read_frame makes one from files and from other libraries' tables)"
         )
     there = list(frame.columns)
     missing = [column for column in columns if column not in there]

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from hmc_crowd._base.extras import require
 from hmc_crowd.board import _experts as experts
 from hmc_crowd.board import _pages as pages
+from hmc_crowd.board import _sample as sample
 from hmc_crowd.board._allocate import allocate_items
 from hmc_crowd.board._desk import Desk
 from hmc_crowd.board._door import Door
+from hmc_crowd.board._expert_work import expert_work
 from hmc_crowd.board._hooks import end_webhook, list_webhooks, make_webhook
 from hmc_crowd.board._line import claim_items, give_items_back, keep_answers, show_queue
 from hmc_crowd.board._watch import Watch
@@ -42,6 +44,12 @@ _PAGES = (
     (f"{_CAMPAIGN}/experts/judge", experts.judge_case, "adjudicate", "POST"),
     (f"{_CAMPAIGN}/experts/decide", experts.decide_case, "adjudicate", "POST"),
     (f"{_CAMPAIGN}/confusion", experts.matrix, "see", "GET"),
+    (f"{_CAMPAIGN}/expert-work", expert_work, "see", "GET"),
+    (f"{_CAMPAIGN}/sample", sample.start, "audit", "GET"),
+    (f"{_CAMPAIGN}/sample/draw", sample.draw_sample, "audit", "POST"),
+    (f"{_CAMPAIGN}/sample/next", sample.next_case, "audit", "POST"),
+    (f"{_CAMPAIGN}/sample/judge", sample.judge_sample, "audit", "POST"),
+    (f"{_CAMPAIGN}/sample/open", sample.open_sample, "audit", "POST"),
 )
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hmc_crowd.campaign._adjudicate import Case
     from hmc_crowd.campaign._context import Context
 
-__all__ = ["case", "decide_case", "experts", "judge_case", "matrix"]
+__all__ = ["aspects_of", "case", "case_values", "decide_case", "experts", "judge_case", "matrix"]
 
 _LISTED = 50
 _MOST_LABELS = 12
@@ -70,7 +70,7 @@ def decide_case(visit: Visit) -> Page:
 def matrix(visit: Visit) -> Page:
     """Show how the crowd's labels compare with the experts' blind ones."""
     context = _context(visit)
-    names = _aspects(context)
+    names = aspects_of(context)
     aspect = visit.query.get("aspect") or names[0]
     table = _at_most(confusion(context, aspect=aspect))
     counts = table.to_numpy()
@@ -95,7 +95,7 @@ def _context(visit: Visit) -> Context:
     return visit.house.context(visit.values["campaign"])
 
 
-def _aspects(context: Context) -> list[str]:
+def aspects_of(context: Context) -> list[str]:
     """Return the aspects that experts decide, or refuse where there is none."""
     names = [each.name for each in context.aspects() if each.kind in CHOICES]
     if not names:
@@ -106,7 +106,7 @@ def _aspects(context: Context) -> list[str]:
 def _list(visit: Visit, *, said: str = "") -> Page:
     context = _context(visit)
     waiting = []
-    for name in _aspects(context):
+    for name in aspects_of(context):
         rows = cases(context, visit.who.id, aspect=name)
         some = list(zip(rows["item"].head(_LISTED), rows["is_begun"].head(_LISTED), strict=True))
         waiting.append({"aspect": name, "count": len(rows), "items": some})
@@ -114,6 +114,11 @@ def _list(visit: Visit, *, said: str = "") -> Page:
 
 
 def _case(visit: Visit, shown: Case, *, problem: bool = False) -> Page:
+    return Page("case.html", {**case_values(visit, shown), "problem": problem}, 422 if problem else 200)
+
+
+def case_values(visit: Visit, shown: Case) -> dict[str, Any]:
+    """Return what a template shows of a case: the sides of a pair and its labels as they stand on this page."""
     swapped = bool(shown.options) and _is_swapped(visit.who.id, shown.item)
     choices = [Choice(label, _called(shown, label, swapped=swapped)) for label in shown.labels]
     if swapped and shown.kind == "pair":
@@ -125,15 +130,13 @@ def _case(visit: Visit, shown: Case, *, problem: bool = False) -> Page:
     def called(label: str | None) -> str:
         return "nothing" if label is None else names.get(label, label)
 
-    values: dict[str, Any] = {
+    return {
         "case": shown,
         "options": tuple(reversed(shown.options)) if swapped else shown.options,
         "choices": choices,
         "called": called,
-        "problem": problem,
         "chosen": shown.final_label or shown.blind_label,
     }
-    return Page("case.html", values, 422 if problem else 200)
 
 
 def _is_swapped(expert: str, item: str) -> bool:

@@ -7,7 +7,7 @@ __all__ = ["may"]
 _RIGHTS = {
     "worker": frozenset({"queue", "claim", "answer"}),
     "expert": frozenset({"queue", "claim", "answer", "enter", "adjudicate"}),
-    "auditor": frozenset({"enter", "see", "metrics", "adjudicate"}),
+    "auditor": frozenset({"enter", "see", "metrics", "adjudicate", "audit"}),
     "reviewer": frozenset({"enter", "see", "metrics", "review"}),
     "owner": frozenset(
         {"enter", "see", "metrics", "review", "pay", "allocate", "queue", "answer", "answer_for_others", "hooks"},

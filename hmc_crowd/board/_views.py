@@ -71,8 +71,8 @@ def overview(context: Context, gate: Gate, log: AlertLog) -> dict[str, Any]:
     }
 
 
-def item_view(context: Context, item: str, aspect: str | None) -> dict[str, Any]:
-    """Return one item's way through the campaign.
+def item_view(context: Context, item: str, aspect: str | None, *, judges: bool = False) -> dict[str, Any]:
+    """Return one item's way through the campaign; to who ``judges`` not that somebody must look again.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def item_view(context: Context, item: str, aspect: str | None) -> dict[str, Any]
         There is no such item.
     """
     name = aspect or context.aspects()[0].name
-    told = explain(context, item, aspect=name)
+    told = explain(context, item, aspect=name, tell_open=not judges)
     columns = ["worker", "label", "mode", "submitted", "seconds", "excluded", "submission_id", "platform"]
     answers = Table(key="answers", title="Answers", frame=_readable(told.answers[columns]))
     return {"told": told, "answers": answers, "aspects": [each.name for each in context.aspects()]}
@@ -234,9 +234,11 @@ def _queues(live: Live) -> list[tuple[str, str, str]]:
 
 
 def _asked(live: Live) -> list[str]:
-    """Say what is not as plain as blind answers under one guideline: the two arms, and answers that are stale."""
+    """Say what is not as plain as blind answers under one guideline: the two arms, stale answers, people who lack."""
     told = live.status
     said = [str(each) for each in told.arms]
+    if told.quotas:
+        said.append(f"The mix of people that is asked for is not there yet: {'; '.join(told.quotas)}")
     if told.stale:
         said.append(
             f"{told.stale:,} answers were given under an earlier guideline: they are kept, do not count, and the next "

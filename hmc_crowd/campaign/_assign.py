@@ -6,15 +6,19 @@ tier, his speed and his price. Where a pool has shifts, its people have room for
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from hmc_crowd.campaign._again import give_looks, in_order
 from hmc_crowd.campaign._capacity import pool_capacity
+from hmc_crowd.campaign._follow import ask_again
 from hmc_crowd.campaign._gate_data import choice, known_of
-from hmc_crowd.campaign._gating import newest
+from hmc_crowd.campaign._gating import newest, waiting_since
+from hmc_crowd.campaign._looks import OPEN, looks
+from hmc_crowd.campaign._tiers import pool_of, tier_in_pool
 from hmc_crowd.errors import InputError, StateError
 from hmc_crowd.quality import Expert, allocate_experts, tier_of
 
@@ -22,14 +26,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hmc_crowd.campaign._context import Context
-    from hmc_crowd.quality import Allocation
     from hmc_crowd.store import KeyRecord, PoolRecord, Transaction
 
-__all__ = ["Assigned", "assign", "assigned", "experts_of"]
+__all__ = ["Assigned", "assign", "assigned", "experts_of", "items_asked"]
 
 _POOL = "pool:"
-_TIERS = {"tier1": 1, "tier2": 2, "tier3": 3}
 _PER_HOUR = 20.0
+_GIVEN = ["item", "expert", "tier", "place", "score", "finish_s", "late_s", "state"]
 
 
 @dataclass(frozen=True)
@@ -76,23 +79,58 @@ def assign(
     """Give the items that a gate sent to experts to those who have room."""
     record = choice(context, aspect)
     with context.store.begin() as tx:
+        stand = looks(context, tx, record.name)
+        again = stand[stand["state"].isin(OPEN)]
+        ask_again(context, tx, record.name, again)
         sent = newest(context, tx, record.name)
         if sent.empty:
             raise StateError(f"no gate has decided about aspect {record.name!r} yet; first gate()")
         people = experts_of(context, tx, hours=hours) if experts is None else list(experts)
-        open_ = sent[sent["decision"] == "expert"]
+        if experts is not None:
+            tx.reviews.seat(context.campaign_id, {each.expert: each.tier for each in people})
+        settled = stand.loc[~stand["state"].isin(["begun", *OPEN]), "item"]
+        open_ = sent[(sent["decision"] == "expert") & ~sent["item"].isin(settled)]
         held = tx.gates.assigned(context.campaign_id, aspect=record.name)
         kept = _kept(context, tx, record.name, held, {each.expert for each in people}, anew=anew)
         tx.gates.release(context.campaign_id, record.name, held.loc[~held["item"].isin(kept["item"]), "item"])
         waiting = open_[~open_["item"].isin(kept["item"])]
         load = kept["expert"].value_counts()
-        people = [_loaded(each, int(load.get(each.expert, 0))) for each in people]
-        frame, notes = _frame(context, tx, waiting, items)
-        found = allocate_experts(frame, people, hours=hours, patience_s=patience_s, cost_weight=cost_weight)
-        _keep(context, tx, record.name, found, frame, kept)
-        result = _told(record.name, found, frame, len(kept), notes)
+        people = [replace(each, load=each.load + int(load.get(each.expert, 0))) for each in people]
+        frame, notes = items_asked(context, tx, record.name, waiting["item"].tolist(), items)
+        to_tier = again.set_index("item")["to_tier"]
+        frame["tier"] = frame["item"].map(to_tier).fillna(frame["tier"]).astype(int)
+        judges = dict(zip(again["item"], again["judges"], strict=True))
+        given, more = _given(frame, judges, people, hours=hours, patience_s=patience_s, cost_weight=cost_weight)
+        _keep(context, tx, record.name, given, kept)
+        result = _told(record.name, given, len(kept), [*notes, *more])
         context.log(tx, "experts assigned", aspect=record.name, given=result.given, queued=result.queued)
     return result
+
+
+def _given(
+    frame: pd.DataFrame,
+    judges: dict[str, tuple[str, ...]],
+    people: list[Expert],
+    *,
+    hours: float,
+    patience_s: float,
+    cost_weight: float,
+) -> tuple[pd.DataFrame, list[str]]:
+    """Give out further looks one by one, and first ones as a batch; order each expert's items as one queue."""
+    is_again = frame["item"].isin(list(judges))
+    chosen, loaded = give_looks(
+        frame[is_again], judges, people, hours=hours, patience_s=patience_s, cost_weight=cost_weight
+    )
+    found = allocate_experts(
+        frame[~is_again].reset_index(drop=True), loaded, hours=hours, patience_s=patience_s, cost_weight=cost_weight
+    )
+    rows = [chosen[["item", "expert", "score", "state"]], found.frame[["item", "expert", "score", "state"]]]
+    given = pd.concat([each for each in rows if len(each)] or rows[:1], ignore_index=True)
+    alone = int(chosen["reason"].isin(["no_experts", "no_tier"]).sum())
+    notes = [found.note] if found.note else []
+    if alone:
+        notes.append(f"{alone:,} items need another expert of their tier, and there is none who has not judged them")
+    return in_order(given, frame, people, patience_s=patience_s), notes
 
 
 def assigned(context: Context, *, aspect: str | None) -> pd.DataFrame:
@@ -105,19 +143,14 @@ def experts_of(context: Context, tx: Transaction, *, hours: float) -> list[Exper
     """Return the holders of expert keys with the tier, speed and price of their pool; who is off work is not there."""
     pools = {each.name.casefold(): each for each in tx.pools.all(context.campaign_id)}
     keys = [each for each in tx.keys.all() if each.role == "expert" and each.revoked_at is None]
-    members = {name: sum(_pool_of(each, pools) is pool for each in keys) for name, pool in pools.items()}
+    members = {name: sum(pool_of(each, pools) is pool for each in keys) for name, pool in pools.items()}
     found = []
     for key in keys:
-        pool = _pool_of(key, pools)
+        pool = pool_of(key, pools)
         share = 1.0 if pool is None else _at_work(context, tx, pool, hours, members[pool.name.casefold()])
         if share > 0:
             found.append(_expert(key, pool, share))
     return found
-
-
-def _pool_of(key: KeyRecord, pools: dict[str, PoolRecord]) -> PoolRecord | None:
-    named = [each.removeprefix(_POOL) for each in key.skills if each.startswith(_POOL)]
-    return pools.get(named[0]) if named else None
 
 
 def _at_work(context: Context, tx: Transaction, pool: PoolRecord, hours: float, members: int) -> float:
@@ -141,8 +174,7 @@ def _expert(key: KeyRecord, pool: PoolRecord | None, share: float) -> Expert:
         key.id,
         dict.fromkeys(skills, 1.0),
         per_hour=speed * share,
-        # Who belongs to no tier may judge everything: nobody has said otherwise.
-        tier=3 if pool is None else _TIERS.get(pool.kind, 1),
+        tier=tier_in_pool(pool),
         cost_minor=cost,
     )
 
@@ -159,17 +191,13 @@ def _kept(
     return held[pd.Series(mask, index=held.index, dtype=bool) & held["expert"].isin(experts)]
 
 
-def _loaded(expert: Expert, load: int) -> Expert:
-    return Expert(
-        expert.expert, expert.skills, expert.load + load, expert.per_hour, expert.tier, expert.cost_minor
-    )  # fmt: skip
-
-
-def _frame(context: Context, tx: Transaction, waiting: pd.DataFrame, told: Any) -> tuple[pd.DataFrame, list[str]]:
+def items_asked(
+    context: Context, tx: Transaction, aspect: str, names: list[str], told: Any
+) -> tuple[pd.DataFrame, list[str]]:
     """Return the items as the allocator takes them: tier, urgency, deadline, how long they have waited, area."""
     now, notes = pd.Timestamp(context.clock.now()), []
-    known = known_of(context, tx, waiting["item"].tolist(), told)
-    since = waiting.set_index("item")["decided_at"]
+    known = known_of(context, tx, names, told)
+    since = waiting_since(tx.gates.decisions(context.campaign_id, aspect=aspect))
     frame = known[["item"]].assign(waited_s=(now - known["item"].map(since)).dt.total_seconds().clip(lower=0))
     for name in ("urgency", "area"):
         if name in known:
@@ -192,23 +220,15 @@ def _frame(context: Context, tx: Transaction, waiting: pd.DataFrame, told: Any) 
     return frame, notes
 
 
-def _keep(
-    context: Context, tx: Transaction, aspect: str, found: Allocation, frame: pd.DataFrame, kept: pd.DataFrame
-) -> None:
-    rows = found.frame.assign(tier=frame["tier"].to_numpy().astype(int))
-    if "due_at" in frame:
-        rows["due_at"] = frame["due_at"].to_numpy()
-    rows = rows[rows["expert"].notna()].assign(aspect=aspect, assigned_at=pd.Timestamp(context.clock.now()))
+def _keep(context: Context, tx: Transaction, aspect: str, given: pd.DataFrame, kept: pd.DataFrame) -> None:
+    rows = given[given["expert"].notna()].assign(aspect=aspect, assigned_at=pd.Timestamp(context.clock.now()))
     # New items come after what an expert has already.
     behind = rows["expert"].map(kept.groupby("expert")["place"].max() if len(kept) else {}).fillna(0)
     rows["place"] = (rows["place"] + behind).astype(int)
     tx.gates.assign(context.campaign_id, rows)
 
 
-def _told(aspect: str, found: Allocation, frame: pd.DataFrame, kept: int, notes: list[str]) -> Assigned:
-    state = found.frame["state"].value_counts()
+def _told(aspect: str, given: pd.DataFrame, kept: int, notes: list[str]) -> Assigned:
+    state = given["state"].value_counts()
     queued, late = int(state.get("queued", 0)), int(state.get("late", 0))
-    shown = found.frame.assign(tier=frame["tier"].to_numpy().astype(int))
-    columns = ["item", "expert", "tier", "place", "score", "finish_s", "late_s", "state"]
-    said = (*notes, *([found.note] if found.note else []))
-    return Assigned(aspect, len(found.frame) - queued, late, queued, kept, shown[columns], said)
+    return Assigned(aspect, len(given) - queued, late, queued, kept, given[_GIVEN], tuple(notes))

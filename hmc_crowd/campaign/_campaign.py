@@ -30,11 +30,17 @@ from hmc_crowd.campaign._conclusions import Conclusions
 from hmc_crowd.campaign._context import Aspect, Context, Progress
 from hmc_crowd.campaign._control import Control
 from hmc_crowd.campaign._decide import PlanRequest
+from hmc_crowd.campaign._diversity import Diversity
+from hmc_crowd.campaign._examining import Examining
+from hmc_crowd.campaign._golds import Golds
 from hmc_crowd.campaign._inputs import Inputs
 from hmc_crowd.campaign._outside import Outside
 from hmc_crowd.campaign._pairwise import Pairwise
 from hmc_crowd.campaign._people import People
 from hmc_crowd.campaign._pseudonyms import load_worker_key
+from hmc_crowd.campaign._quota_methods import Quotas
+from hmc_crowd.campaign._reviews import Reviews
+from hmc_crowd.campaign._watching import Watching
 from hmc_crowd.errors import InputError
 from hmc_crowd.io import write_frame
 from hmc_crowd.store import AspectRecord, open_store
@@ -54,7 +60,9 @@ if TYPE_CHECKING:
 __all__ = ["Campaign"]
 
 
-class Campaign(Inputs, Outside, People, Control, Pairwise, Conclusions):
+class Campaign(
+    Inputs, Outside, People, Control, Golds, Examining, Watching, Diversity, Quotas, Reviews, Pairwise, Conclusions
+):
     """One evaluation: its items, what the machine thinks, what people answered, and what may be concluded.
 
     Make one with `Campaign.create` or `Campaign.open`; both are context managers that close the database.
@@ -302,12 +310,15 @@ class Campaign(Inputs, Outside, People, Control, Pairwise, Conclusions):
         budget_minor: int | None = None,
         target_minutes: float = 12.0,
         gold_share: float = 0.1,
+        gold_limit: int | None = None,
+        people: int | None = None,
         title: str | None = None,
         description: str = "",
         content_warning: str = "",
         pool: str | None = None,
         skills: Sequence[str] = (),
         pages: TaskPages | None = None,
+        short: bool = False,
         dry_run: bool = True,
         progress: Progress | None = None,
     ) -> _publish.CostSheet:
@@ -328,7 +339,13 @@ class Campaign(Inputs, Outside, People, Control, Pairwise, Conclusions):
         target_minutes : float, default 12
             Expected length of a HIT.
         gold_share : float, default 0.1
-            Share of gold questions in a HIT.
+            Share of gold questions in a HIT. Labels and steps of difficulty take turns, the least shown comes first.
+        gold_limit : int, optional
+            Most people who may meet a gold item, over all rounds; then it rests, and HITs for which none is left carry
+            none. At least the redundancy, since all who do a HIT meet the same gold. None sets no limit.
+        people : int, optional
+            How many people are expected to share the work: what a worker's gold will tell rests on it. By default those
+            who have worked so far, or else the fewest who could do it with this gold.
         title, description : str
             What workers read before they take a HIT; by default the campaign's name, and nothing.
         content_warning : str
@@ -340,6 +357,8 @@ class Campaign(Inputs, Outside, People, Control, Pairwise, Conclusions):
             What people must be able to do; a language is written ``language:de``.
         pages : TaskPages, optional
             Who shows the work to people whom the platform only recruits (Prolific), for example the local workplace.
+        short : bool, default False
+            Publish although the quotas (`set_quotas`) cannot be kept by who is known, as far as those go.
         dry_run : bool, default True
             Say what it would cost, and send nothing.
 
@@ -347,6 +366,8 @@ class Campaign(Inputs, Outside, People, Control, Pairwise, Conclusions):
         ------
         BudgetError
             It costs more than the budget leaves; nothing was sent.
+        InfeasibleError
+            The quotas cannot be kept; nothing was sent.
         InputError
             An item may not be shown there, or is sensitive and nobody would be warned.
         PlatformUnavailableError
@@ -362,12 +383,15 @@ class Campaign(Inputs, Outside, People, Control, Pairwise, Conclusions):
             budget_minor=budget_minor,
             target_minutes=target_minutes,
             gold_share=gold_share,
+            gold_limit=gold_limit,
+            people=people,
             title=title or self.name,
             description=description,
             dry_run=dry_run,
             content_warning=content_warning,
             pool=pool,
             skills=tuple(skills),
+            short=short,
         )
         return _publish.publish(self._context, _publish.connect(platform, self._context), request, pages, progress)
 
@@ -384,13 +408,6 @@ class Campaign(Inputs, Outside, People, Control, Pairwise, Conclusions):
             Who shows the work, where the platform only recruits (Prolific).
         """
         return _collect.collect(self._context, _publish.connect(platform, self._context), pages, progress)
-
-    def check_gold(self, *, minimum: float = 0.6, at_least: int = 3, level: float = 0.95) -> _labels.GoldCheck:
-        """Score workers on gold and leave out of aggregation who is surely below ``minimum``.
-
-        Nothing is decided before ``at_least`` gold answers. Leaving out never touches anybody's pay.
-        """
-        return _labels.check_gold(self._context, minimum=minimum, at_least=at_least, level=level)
 
     def aggregate(
         self,

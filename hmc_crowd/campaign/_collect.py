@@ -19,10 +19,13 @@ from hmc_crowd.campaign._aspects import canonical
 from hmc_crowd.campaign._data import known_labels
 from hmc_crowd.campaign._filled import close_filled
 from hmc_crowd.campaign._guideline import Versions
+from hmc_crowd.campaign._incoming import GoldTally
 from hmc_crowd.campaign._missing import put_missing, skips_of, tell_standing
+from hmc_crowd.campaign._own_tests import collect_attempts
 from hmc_crowd.campaign._pools import meet
 from hmc_crowd.campaign._pseudonyms import known_as
 from hmc_crowd.campaign._publish import require_published
+from hmc_crowd.campaign._quotas import hand_quotas
 from hmc_crowd.campaign._sending import settle_tried
 from hmc_crowd.errors import InputError
 from hmc_crowd.platform import Recruiter, RoutedPages, SubmissionState, TaskPages
@@ -59,6 +62,10 @@ class Collected:
         Answers of workers who had answered the item in an earlier round: kept, and not counted again.
     missing : int
         Questions that somebody newly skipped or reported, each with its reason (`Campaign.missing_answers`).
+    attempts, attempts_unmatched : int
+        New attempts at qualification tests on these pages, and those at questions or a mark that no version has.
+    gold, gold_right : int
+        New answers that met gold, and how many of them are right; `Campaign.incoming` says which.
     """
 
     submissions: int
@@ -69,6 +76,10 @@ class Collected:
     late: int = 0
     repeated: int = 0
     missing: int = 0
+    gold: int = 0
+    gold_right: int = 0
+    attempts: int = 0
+    attempts_unmatched: int = 0
 
     def __str__(self) -> str:
         odd = [
@@ -79,9 +90,13 @@ class Collected:
                 (self.missing, "questions skipped or reported"),
                 (self.unmatched, "submissions without work here"),
                 (self.late, "submissions late and unpaid"),
+                (self.attempts, "new attempts at tests"),
+                (self.attempts_unmatched, "attempts at a test that is not kept here"),
             )
             if count
         ]
+        if self.gold:
+            odd.append(f", {self.gold_right:,} of {self.gold:,} right on gold")
         return (
             f"{self.submissions:,} submissions new or changed, {self.answers:,} new answers{''.join(odd)}; "
             f"{self.open_places:,} places still open"
@@ -106,8 +121,10 @@ def collect(
     settle_tried(context, platform, pages)
     found = mirror(context, platform, shown_by, progress=progress)
     meet(context, platform)
+    hand_quotas(context, platform)
     tell_standing(context, platform)
-    return found
+    tried = collect_attempts(context, shown_by)
+    return replace(found, attempts=tried.new, attempts_unmatched=tried.unmatched)
 
 
 def mirror(
@@ -185,6 +202,8 @@ class _Reader:
         self.incomplete = {hit for key, _, hit in rows if key not in self._seen}
         self.rejected = [key for key, state, _ in rows if state == SubmissionState.REJECTED]
         self.unreviewed = {hit for _, state, hit in rows if state == SubmissionState.SUBMITTED}
+        self._answered = set(answered)
+        self._gold = GoldTally(context, tx)
         self._aspects = {each.name: each for each in tx.campaigns.aspects(context.campaign_id)}
         self._labels = {
             each.name: tuple(known_labels(context, tx, each)) for each in tx.campaigns.aspects(context.campaign_id)
@@ -221,6 +240,8 @@ class _Reader:
             unusable=so_far.unusable + unusable,
             late=so_far.late + len(late),
             repeated=so_far.repeated + repeated,
+            gold=self._gold.met,
+            gold_right=self._gold.right,
         )
 
     def _put_answers(
@@ -244,6 +265,8 @@ class _Reader:
                     continue
                 again = (worker, answer.item, answer.aspect) in before
                 repeated += again
+                if not again and answer.mode == "blind" and each.remote.submission_id not in self._answered:
+                    self._gold.meet(answer.item, answer.aspect, label)
                 by_round[int(each.hit.round or 0)].append(
                     (
                         each.remote.submission_id,

@@ -1,20 +1,30 @@
-"""Quality control of a campaign: standing of people, tests, alerts, gates and experts: the facade's fourth part."""
+"""Quality control of a campaign: standing of people, alerts, gates and experts: the facade's fourth part."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hmc_crowd.campaign import _alerts, _approval, _assign, _gating, _panel, _publish, _qualifying, _standing
+from hmc_crowd.campaign import (
+    _alerts,
+    _approval,
+    _assign,
+    _gating,
+    _gold_check,
+    _panel,
+    _publish,
+    _standing,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     import pandas as pd
 
     from hmc_crowd.campaign._context import Context
+    from hmc_crowd.campaign._gold_marking import Encoder
     from hmc_crowd.platform import Platform
-    from hmc_crowd.quality import AlertRule, Attempt, Expert, ExpertGate, QualificationTest, Quota
+    from hmc_crowd.quality import AlertRule, Expert, ExpertGate, Quota
     from hmc_crowd.store import NoticeRecord
 
 __all__ = ["Control"]
@@ -25,7 +35,14 @@ class Control:
 
     _context: Context
 
-    def check_quality(self, *, level: float = 0.95, false_alarms: float = 0.001) -> _standing.QualityCheck:
+    def check_quality(
+        self,
+        *,
+        level: float = 0.95,
+        false_alarms: float = 0.001,
+        encoder: Encoder | None = None,
+        similar: float = 0.7,
+    ) -> _standing.QualityCheck:
         """Say how good everybody is, who has become worse, which gold is suspect, which texts ask for a look.
 
         Leaves nobody's answers out and touches nobody's pay; alarms of drift are kept, each once.
@@ -36,22 +53,16 @@ class Control:
             Of the intervals.
         false_alarms : float, default 0.001
             Alarms about steady workers that are put up with, for each worker and day.
+        encoder, similar
+            How gold in words is marked, as in `check_gold`.
 
         Raises
         ------
         InputError
             ``false_alarms`` is no number between 0 and 1.
         """
-        return _standing.check_quality(self._context, level=level, false_alarms=false_alarms)
-
-    def gold_exposures(self) -> pd.DataFrame:
-        """Return which gold each worker has met: ``item, aspect, worker, times, first_at``.
-
-        Whoever took a HIT has met what is in it. On the local pages nobody gets a question twice; elsewhere the first
-        answer alone counts.
-        """
-        with self._context.store.read() as tx:
-            return _standing.exposures(self._context, tx)
+        meaning = _gold_check.meaning_of(encoder, similar)
+        return _standing.check_quality(self._context, level=level, false_alarms=false_alarms, meaning=meaning)
 
     def add_approval_rates(self, rates: Any, *, platform: str, at: datetime | None = None) -> int:
         """Keep the lifetime approval rates that a platform tells of its workers; return how many readings are new.
@@ -88,70 +99,6 @@ class Control:
             known = tx.work.submissions(self._context.campaign_id)["worker"]
             names = sorted(known.unique()) if workers is None else list(workers)
             return _approval.ranking(self._context, tx, names, as_of or self._context.clock.now())
-
-    def add_test(self, test: QualificationTest) -> None:
-        """Keep a version of a qualification test; the same again changes nothing, and a version never changes.
-
-        Raises
-        ------
-        DuplicateError
-            There is that version with other questions or terms.
-        """
-        _qualifying.add_test(self._context, test)
-
-    def tests(self) -> list[QualificationTest]:
-        """Return all versions of the qualification tests."""
-        return _qualifying.tests(self._context)
-
-    def take_test(
-        self,
-        name: str,
-        worker: str,
-        answers: Mapping[str, Any],
-        *,
-        platform: str | None = None,
-        version: int | None = None,
-    ) -> Attempt:
-        """Mark a worker's attempt at a test, and keep it.
-
-        Parameters
-        ----------
-        name : str
-            The test.
-        worker : str
-            The platform's id where ``platform`` is given, else a pseudonym.
-        answers : mapping
-            Item to label; missing ones are wrong.
-        version : int, optional
-            The newest by default.
-
-        Raises
-        ------
-        StateError
-            There is no such test, or the worker may not try again, or not yet.
-        """
-        return _qualifying.take_test(self._context, name, worker, answers, platform=platform, version=version)
-
-    def test_attempts(self, name: str | None = None) -> list[Attempt]:
-        """Return the attempts at a test, or at all, oldest first."""
-        return _qualifying.attempts(self._context, name)
-
-    def qualified(self, name: str, *, version: int | None = None, also: Sequence[int] = ()) -> list[str]:
-        """Return the pseudonyms of who passed a version of a test (the newest), or one of ``also``."""
-        return _qualifying.qualified(self._context, name, version=version, also=also)
-
-    def sync_test(
-        self, platform: Platform | str, name: str, *, version: int | None = None, also: Sequence[int] = ()
-    ) -> _qualifying.Synced:
-        """Tell a platform who is qualified: a qualification type on MTurk, a participant group on Prolific.
-
-        Raises
-        ------
-        InputError
-            The platform keeps no qualifications.
-        """
-        where = _publish.connect(platform, self._context)
-        return _qualifying.sync(self._context, where, name, version=version, also=also)
 
     def draw_panel(
         self,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hmc_crowd._base.money import Money
+from hmc_crowd.campaign._gold_sheet import GoldSheet, gold_sheet
 from hmc_crowd.campaign._wages import PoolLine, floor_notes, pool_lines, wages_minor
 from hmc_crowd.errors import BudgetError, InputError
 from hmc_crowd.platform import Account, Recruiter
@@ -40,6 +41,8 @@ class CostSheet:
     wages_minor : int
         What the hours of all hourly pools of the campaign are expected to cost: counted against the budget with the
         total, though the platform does not pay them.
+    gold : GoldSheet or None
+        What the gold among the answers costs and shows.
     """
 
     account: Account
@@ -61,6 +64,7 @@ class CostSheet:
     per_worker: int | None = None
     pools: tuple[PoolLine, ...] = ()
     wages_minor: int = 0
+    gold: GoldSheet | None = None
 
     def __str__(self) -> str:
         total, reward = Money(self.total_minor, self.currency), Money(self.reward_minor, self.currency)
@@ -92,6 +96,16 @@ def cost_sheet(
         budget = tx.budget.totals(context.campaign_id)
         written = {each.key for each in tx.work.intents(context.campaign_id)}
         others = {each.key: each for each in tx.work.hits(context.campaign_id, with_items=False)}
+        gold, on_gold = gold_sheet(
+            context,
+            tx,
+            platform,
+            records,
+            total_minor=total,
+            currency=units[0].currency if units else request.currency,
+            limit=request.gold_limit,
+            people=request.people,
+        )
     committed = budget.reserved_minor + budget.settled_minor
     committed -= sum(unit.total_minor for unit in units if unit.key in written)
     sheet = CostSheet(
@@ -113,8 +127,9 @@ def cost_sheet(
         per_worker=max((unit.per_worker for unit in units if unit.per_worker), default=None),
         pools=pool_lines(records),
         wages_minor=wages_minor({**others, **{each.key: each for each in records}}.values()),
+        gold=gold,
     )
-    return replace(sheet, notes=(*notes, *_notes(platform, sheet), *floor_notes(context, records)))
+    return replace(sheet, notes=(*notes, *_notes(platform, sheet), *on_gold, *floor_notes(context, records)))
 
 
 def _notes(platform: Platform, sheet: CostSheet) -> list[str]:

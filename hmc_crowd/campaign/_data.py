@@ -72,7 +72,7 @@ def _put_labels(context: Context, kind: str, source: Any, aspect: AspectRecord, 
     with context.begin() as tx:
         if tx.frames.count(context.campaign_id, "items") == 0:
             raise StateError(f"campaign {context.name!r} has no items yet; first add_items(), then the {kind}")
-        if aspect.kind == "text":
+        if aspect.kind == "text" and kind != "gold":
             raise InputError(f"aspect {aspect.name!r} is answered by texts, which have no {kind}; name another aspect")
         known = known_labels(context, tx, aspect)
         loaded = read_frame(source, kind=kind, labels=(known or None) if aspect.kind in CHOICES else None)
@@ -103,6 +103,7 @@ def _canonical(aspect: AspectRecord, known: list[str], labels: pd.Series[Any], k
         allowed = {
             "numeric": f"a number from {known[0]} to {known[1]}" if known else "a number",
             "multi_label": f"a JSON list of {', '.join(known)}",
+            "text": "a text that is not empty",
         }[aspect.kind]
         raise FrameError(
             f"{kind}: label of the {aspect.kind} aspect {aspect.name!r} must be {allowed}: "

@@ -57,6 +57,8 @@ def order_of(key: str, hits: list[Hit], payload: Mapping[str, Any]) -> Recruitme
         expected_s=float(payload["expected_s"]),
         is_sensitive=bool(payload["is_sensitive"]),
         content_warning=str(payload.get("content_warning", "")),
+        filters=payload.get("filters", ()),
+        per_worker=payload.get("per_worker"),
     )
 
 

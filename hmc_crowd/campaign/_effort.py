@@ -16,6 +16,7 @@ import pandas as pd
 
 from hmc_crowd._base.checks import float_vector
 from hmc_crowd.campaign._approval import ranking
+from hmc_crowd.campaign._test_scores import pool_scores
 from hmc_crowd.effort import (
     WORKER_FEATURES,
     EffortModel,
@@ -92,7 +93,7 @@ def estimate(context: Context, model: EffortModel | None = None) -> EffortEstima
         if record is not None:
             items = learnt_per(items, str(record.scores.get("per", PER[0])))
         table = group_table(context, tx, items)
-        pool = tx.workers.scores(context.campaign_id)
+        pool = pool_scores(tx, context.campaign_id)
         rank = ranking(context, tx, pool["worker"].tolist(), context.clock.now())["place"]
         pool = pool.assign(approval=rank.to_numpy(dtype=np.float64))
     if model is None and record is not None:

@@ -19,6 +19,7 @@ from hmc_crowd.campaign._adjudicate import current_judgements
 from hmc_crowd.campaign._aspects import CHOICES
 from hmc_crowd.campaign._gold_rows import gold_rows
 from hmc_crowd.campaign._labels import certify, final_labels
+from hmc_crowd.campaign._looks import labels_before
 from hmc_crowd.campaign._roles import use_labels
 from hmc_crowd.errors import InputError, StateError
 from hmc_crowd.routing import OptimisticAccuracy, certify_accuracy, certify_batch, optimistic_accuracy
@@ -199,7 +200,7 @@ def optimistic(context: Context, *, level: float) -> OptimisticAccuracy:
     with context.store.read() as tx:
         aspect = _aspect(context, tx)
         answers = tx.work.answers(context.campaign_id, aspect=aspect, include_excluded=False)
-        counted, keys = gold_rows(context, tx, answers, first_only=True)
+        counted, keys = gold_rows(context, tx, answers, first_only=True, exact=True)
     met = counted[counted["task"].isin(keys["item"])]
     if met.empty:
         raise StateError("nobody has answered gold; publish with gold, or draw_expert_audit()")
@@ -232,10 +233,8 @@ def _standing(
     gold = tx.frames.read(context.campaign_id, "gold", aspect=aspect, columns=["item"])["item"]
     labels = labels[~labels["item"].isin(gold)][["item", "label", "source"]].reset_index(drop=True)
     if since is not None:
-        # Judgements are few: those of drawn items are undone by the draw, the others by what the expert was shown.
-        said = current_judgements(context, tx, aspect).sort_values("blind_at", kind="stable").drop_duplicates("item")
-        said = said[said["blind_at"] >= since.drawn_at]
-        was = dict(zip(said["item"], said["crowd_label"].fillna(said["machine_label"]), strict=True))
+        # Judgements are few: those of drawn items are undone by the draw, the others by what stood before them.
+        was = {item: label for item, label in labels_before(context, tx, aspect, since.drawn_at).items() if label}
         drawn = tx.expert_audits.items(context.campaign_id, aspect, since.number)
         was |= {item: label for item, label in zip(drawn["item"], drawn["label"], strict=True) if item in was}
         labels["label"] = [was.get(item, label) for item, label in zip(labels["item"], labels["label"], strict=True)]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd.campaign._labels import final_labels
+from hmc_crowd.campaign._looks_told import looks_told
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -74,8 +75,8 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain(context: Context, item: str, *, aspect: str | None = None) -> Explanation:
-    """Collect everything the store knows of one item."""
+def explain(context: Context, item: str, *, aspect: str | None = None, tell_open: bool = True) -> Explanation:
+    """Collect everything the store knows of one item; ``tell_open`` also that another expert is still to look."""
     name, first = context.aspect(aspect).name, context.aspects()[0].name
     with context.store.read() as tx:
         items = tx.frames.read(context.campaign_id, "items", columns=["item", "text"], items=[item])
@@ -90,9 +91,10 @@ def explain(context: Context, item: str, *, aspect: str | None = None) -> Explan
         prediction = tx.frames.read(context.campaign_id, "predictions", aspect=name, items=[item])
         is_gold = not tx.frames.read(context.campaign_id, "gold", aspect=name, items=[item]).empty
         labels = final_labels(context, tx, name)
+        looked = looks_told(context, tx, name, item, tell_open=tell_open)
     label = labels[labels["item"] == item].to_dict("records")
     found = {str(key): value for key, value in label[0].items()} if label else {}
-    return _explanation(item, name, items, plan, row, answers, prediction, is_gold, found)
+    return _explanation(item, name, items, plan, row, answers, prediction, is_gold, found, looked)
 
 
 def _plan_row(tx: Transaction, plan: PlanRecord | None, item: str, aspect: str) -> dict[str, Any]:
@@ -118,6 +120,7 @@ def _explanation(
     prediction: pd.DataFrame,
     is_gold: bool,
     label: dict[str, Any],
+    looked: tuple[str, bool],
 ) -> Explanation:
     reason = "gold" if is_gold else str(row.get("reason", ""))
     planned = "gain" in row and plan is not None
@@ -142,9 +145,17 @@ def _explanation(
         label_confidence=label.get("confidence"),
         evidence=label.get("evidence"),
         tied=bool(label.get("tied", False)),
-        why_final=_why_final(label, answers, is_gold=is_gold, is_asked=row.get("destination") in {"people", "audit"}),
+        why_final=_with_looks(
+            _why_final(label, answers, is_gold=is_gold, is_asked=row.get("destination") in {"people", "audit"}), looked
+        ),
         plan_hash=plan.content_hash if plan is not None else None,
     )
+
+
+def _with_looks(why: str, looked: tuple[str, bool]) -> str:
+    """Return what experts' several looks came to, in the place of the plain reason or after it."""
+    told, instead = looked
+    return (told if instead else f"{why}; {told}") if told else why
 
 
 def _why_final(label: dict[str, Any], answers: pd.DataFrame, *, is_gold: bool, is_asked: bool) -> str:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from hmc_crowd.campaign._aspects import CHOICES
 from hmc_crowd.campaign._guideline import Versions
+from hmc_crowd.campaign._incoming import submission_confidence
 from hmc_crowd.campaign._standing import quality_table
 from hmc_crowd.errors import FrameError, InputError, ModelError, StateError
 from hmc_crowd.quality import ComplexityModel, complexity_features, disagreement
@@ -57,8 +58,11 @@ def gate_data(context: Context, tx: Transaction, aspect: str, items: Any, *, lea
     """
     answers = tx.work.answers(context.campaign_id, aspect=aspect, include_excluded=False)
     answers = answers[(answers["retest"] == 0) & ~Versions(context, tx).stale(answers)]
-    is_gold = answers["is_gold"].astype(bool)
-    counted = answers.loc[~is_gold, ["task", "worker", "label", "submitted"]]
+    is_gold = answers["is_gold"].to_numpy(dtype=bool)
+    # A submission's gold speaks for all of its answers; of gold itself the gate must not be told.
+    sure = submission_confidence(context, tx)[["platform", "submission_id", "confidence"]]
+    answers = answers.merge(sure, on=["platform", "submission_id"], how="left")
+    counted = answers.loc[~is_gold, ["task", "worker", "label", "submitted", "confidence"]]
     if counted.empty:
         raise StateError(f"nobody has answered aspect {aspect!r} yet; publish() and collect() first")
     names = counted["task"].drop_duplicates().sort_values().tolist()

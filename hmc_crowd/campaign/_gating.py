@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 
 from hmc_crowd.aggregation import DawidSkene, calibrate
-from hmc_crowd.campaign._adjudicate import adjudicated
 from hmc_crowd.campaign._gate_data import GateData, choice, gate_data
+from hmc_crowd.campaign._gate_learning import Taught, teach
+from hmc_crowd.campaign._looks import looks
 from hmc_crowd.errors import InputError, ModelError
 from hmc_crowd.quality import ConsensusGate, LearnedGate, PosteriorGate, RuleGate, WeightedGate, decision_records
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from hmc_crowd.quality import Decisions, ExpertGate
     from hmc_crowd.store import Transaction
 
-__all__ = ["GATES", "Gated", "decide_items", "decisions", "newest"]
+__all__ = ["GATES", "Gated", "decide_items", "decisions", "newest", "waiting_since"]
 
 GATES = ("rules", "consensus", "weighted", "posterior", "ml")
 
@@ -43,6 +44,10 @@ class Gated:
     reasons : dict of str to int
         How often each reason was given.
     notes : tuple of str
+    compared : pandas.DataFrame, optional
+        Of the learned gate: what it and other gates do about items with known labels, each held out from it once:
+        ``gate, n, wrong, sent, recall, accuracy_before, accuracy, missed, needless, cost``; an error costs as much as
+        ten judgements of experts unless ``error_cost`` and ``expert_cost`` say otherwise.
     """
 
     aspect: str
@@ -52,6 +57,7 @@ class Gated:
     experts: int
     reasons: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    compared: pd.DataFrame | None = None
 
     def __str__(self) -> str:
         share = f" ({self.experts / self.items:.1%})" if self.items else ""
@@ -65,18 +71,31 @@ def decide_items(
     record = choice(context, aspect)
     with context.store.begin() as tx:
         data = gate_data(context, tx, record.name, items, learnt=isinstance(gate, str))
-        chosen, notes = _gate(data, gate, dict(settings))
-        done = adjudicated(context, tx, record.name)["item"]
+        taught = _taught(context, tx, data, settings) if gate == "ml" else None
+        chosen, notes = _gate(data, gate, dict(settings)) if taught is None else (taught.gate, list(taught.notes))
+        # What an expert has decided, or is asked about in an appeal.
+        done = looks(context, tx, record.name)["item"]
         open_ = data.items[~data.items["item"].isin(done)].reset_index(drop=True)
+        # A gate that was taught with stated confidences must not take these for them.
+        given = data.answers.drop(columns="confidence") if isinstance(chosen, LearnedGate) else data.answers
         found = chosen.decide(
-            open_.drop(columns=["group", "area", "tier", "due_at"], errors="ignore"), data.answers, data.workers
+            open_.drop(columns=["group", "area", "tier", "due_at"], errors="ignore"),
+            given,
+            data.workers if taught is None else taught.workers,
         )
         _keep(context, tx, found, record.name)
         accepted = found.frame.loc[~found.frame["needs_expert"], ["item", "label"]]
         tx.gates.release(context.campaign_id, record.name, accepted["item"].tolist())
         notes += _other_labels(context, tx, record.name, accepted)
         gated = Gated(
-            record.name, found.gate, found.version, len(found), found.n_expert, found.reasons(), (*data.notes, *notes)
+            record.name,
+            found.gate,
+            found.version,
+            len(found),
+            found.n_expert,
+            found.reasons(),
+            (*data.notes, *notes),
+            None if taught is None else taught.compared,
         )
         policy = f"{found.gate} {found.version}"
         context.log(tx, "gated", aspect=record.name, policy=policy, items=gated.items, experts=gated.experts)
@@ -92,6 +111,16 @@ def decisions(context: Context, *, aspect: str | None, newest: bool) -> pd.DataF
 def newest(context: Context, tx: Transaction, aspect: str) -> pd.DataFrame:
     """Return the decision in force of each item."""
     return tx.gates.decisions(context.campaign_id, aspect=aspect, newest=True)
+
+
+def waiting_since(decided: pd.DataFrame) -> pd.Series[pd.Timestamp]:
+    """Return since when each item has been an expert's to look at, or was when it last was one's, by item.
+
+    A gate that sends it again does not let its wait begin anew.
+    """
+    to_expert = decided["decision"] == "expert"
+    before = to_expert.groupby([decided["aspect"], decided["item"]]).shift(fill_value=False).astype(bool)
+    return decided[to_expert & ~before].drop_duplicates("item", keep="last").set_index("item")["decided_at"]
 
 
 def _keep(context: Context, tx: Transaction, found: Decisions, aspect: str) -> None:
@@ -114,10 +143,10 @@ def _gate(data: GateData, gate: str | ExpertGate, settings: dict[str, Any]) -> t
         if gate == "rules":
             return _rules(data, settings)
         if gate == "consensus":
-            return ConsensusGate(**{"by": "quality"} | settings), []
+            return ConsensusGate(**settings), []
         if gate == "weighted":
             return WeightedGate(**settings), []
-        return _posterior(data, settings) if gate == "posterior" else _learned(data, settings)
+        return _posterior(data, settings)
     except TypeError as error:
         raise InputError(f"gate {gate!r} does not take these settings: {error}") from None
 
@@ -142,15 +171,11 @@ def _posterior(data: GateData, settings: dict[str, Any]) -> tuple[ExpertGate, li
     return PosteriorGate(model, rule, **settings), []
 
 
-def _learned(data: GateData, settings: dict[str, Any]) -> tuple[ExpertGate, list[str]]:
-    """Train on the known items that people answered; without enough of them everything goes to an expert."""
-    told = data.gold_answers
-    skills = DawidSkene().fit(pd.concat([data.answers, told])[["task", "worker", "label"]]).skills_
-    gate = LearnedGate(**settings)
-    if told.empty:
-        raise InputError("nobody has answered gold, which teaches the gate; mix gold into the work, or use the rules")
-    gate.fit(None, told, skills, gold=data.gold)
-    return gate, [gate.note_] if gate.note_ else [str(gate)]
+def _taught(context: Context, tx: Transaction, data: GateData, settings: Mapping[str, Any]) -> Taught:
+    try:
+        return teach(context, tx, data, settings)
+    except TypeError as error:
+        raise InputError(f"gate 'ml' does not take these settings: {error}") from None
 
 
 def _other_labels(context: Context, tx: Transaction, aspect: str, accepted: pd.DataFrame) -> list[str]:

@@ -1,4 +1,4 @@
-"""Which labels can be trusted, and how far? Gold check, final labels, the certificate of the batch."""
+"""Which labels can be trusted, and how far? Final labels, the certificate of the batch."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ from hmc_crowd._base.evidence import refuse_seeing
 from hmc_crowd.campaign._adjudicate import adjudicated
 from hmc_crowd.campaign._aspects import CHOICES
 from hmc_crowd.campaign._confidence import calibrated
-from hmc_crowd.campaign._gold_rows import gold_rows
 from hmc_crowd.campaign._guideline import Versions
 from hmc_crowd.campaign._roles import use_labels
 from hmc_crowd.campaign._units import machine_version
 from hmc_crowd.errors import InputError, StateError
-from hmc_crowd.quality import gold_scores, screen_workers
 from hmc_crowd.routing import AlphaSpending, agreement_at_most, certify_batch, certify_rounds
 
 if TYPE_CHECKING:
@@ -25,65 +23,7 @@ if TYPE_CHECKING:
     from hmc_crowd.routing import Certificate
     from hmc_crowd.store import AspectRecord, PlanRecord, Transaction
 
-__all__ = ["CampaignCertificate", "GoldCheck", "blind_labels", "certify", "check_gold", "final_labels"]
-
-
-@dataclass(frozen=True)
-class GoldCheck:
-    """How workers did on gold; exclusion concerns aggregation alone, never pay."""
-
-    workers: pd.DataFrame
-    gold_answers: int
-    excluded: dict[str, str]
-    submissions_excluded: int
-
-    def __str__(self) -> str:
-        return (
-            f"{len(self.workers):,} workers checked on {self.gold_answers:,} gold answers; {len(self.excluded):,} left "
-            f"out of aggregation with {self.submissions_excluded:,} submissions"
-        )
-
-
-def check_gold(context: Context, *, minimum: float, at_least: int, level: float) -> GoldCheck:
-    """Score every worker on gold, store the scores, and leave out of aggregation who is surely below the minimum."""
-    with context.store.begin() as tx:
-        gold = tx.frames.read(context.campaign_id, "gold")
-        if gold.empty:
-            raise StateError(f"campaign {context.name!r} has no gold; first add_gold(), or go on with aggregate()")
-        answers = tx.work.answers(context.campaign_id)
-        counted, keys = gold_rows(context, tx, answers, first_only=True)
-        if counted.empty and len(answers):
-            raise StateError(
-                f"no answer of campaign {context.name!r} was given blind under the guideline in force; who was shown "
-                "the machine's label proves nothing on gold"
-            )
-        # One table for all aspects: a worker's score is over every gold question met.
-        on_gold = counted[counted["task"].isin(keys["item"])]
-        scores = gold_scores(on_gold[["task", "worker", "label"]], keys, level=level)
-        tx.workers.add_scores(context.campaign_id, scores, as_of=context.clock.now())
-        decisions = screen_workers(scores, minimum=minimum, at_least=at_least)
-        out = decisions[decisions["excluded"].astype(bool)]
-        excluded = {
-            str(worker): f"{reason} ({evidence})"
-            for worker, reason, evidence in zip(out["worker"], out["reason"], out["evidence"], strict=True)
-        }
-        count = _exclude(context, tx, answers, excluded)
-        context.log(tx, "gold checked", workers=len(scores), excluded=len(excluded))
-    return GoldCheck(scores, len(on_gold), excluded, count)
-
-
-def _exclude(context: Context, tx: Transaction, answers: pd.DataFrame, excluded: dict[str, str]) -> int:
-    """Mark the submissions of excluded workers; take back the mark from those who are fine by now."""
-    count = 0
-    for worker, rows in answers.groupby("worker"):
-        submissions = sorted(rows["submission_id"].unique())
-        reason = excluded.get(str(worker))
-        if reason is not None:
-            tx.work.exclude(context.campaign_id, submissions, reason)
-            count += len(submissions)
-        elif rows["excluded"].notna().any():
-            tx.work.include(context.campaign_id, submissions)
-    return count
+__all__ = ["CampaignCertificate", "blind_labels", "certify", "final_labels"]
 
 
 def final_labels(context: Context, tx: Transaction, aspect: str) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from hmc_crowd.campaign._gold_rows import gold_rows
 from hmc_crowd.platform import KeepsPools, TellsSkips
 
 if TYPE_CHECKING:
@@ -57,20 +58,16 @@ def tell_standing(context: Context, platform: Platform) -> None:
     cid = context.campaign_id
     with context.store.read() as tx:
         answers = tx.work.answers(cid)
-        known = tx.frames.read(cid, "gold", columns=["item", "aspect", "label"])
+        # Answers under an earlier guideline, or by who was shown the machine's label, prove nothing on gold.
+        mine, keys = gold_rows(context, tx, answers[answers["is_gold"].astype(bool)])
         raw = {name: each for each, name in tx.workers.known(platform.name).items()}
         scope = str(tx.campaigns.get(context.name).settings.get("uid", ""))
-    # Who was shown the machine's label proves nothing on gold.
-    mine = answers[answers["is_gold"].astype(bool) & (answers["platform"] == platform.name)]
-    mine = mine[mine["mode"] == "blind"]
+    mine = mine[mine["platform"] == platform.name]
     if mine.empty:
         return
-    truth = dict(zip(zip(known["item"], known["aspect"].astype(str), strict=True), known["label"], strict=True))
+    met = mine.merge(keys.rename(columns={"item": "task", "label": "known"}), on="task")
     counts: dict[str, tuple[int, int]] = {}
-    for task, aspect, worker, label in zip(
-        *(mine[name].astype(str) for name in ("task", "aspect", "worker", "label")), strict=True
-    ):
+    for worker, rows in (met["label"] == met["known"]).groupby(met["worker"].astype(str)):
         if worker in raw:
-            right, n = counts.get(raw[worker], (0, 0))
-            counts[raw[worker]] = (right + (str(truth.get((task, aspect))) == label), n + 1)
+            counts[raw[str(worker)]] = (int(rows.sum()), len(rows))
     platform.tell_standing(scope, counts)

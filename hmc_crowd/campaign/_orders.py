@@ -14,6 +14,7 @@ from hmc_crowd._base.ids import digest
 from hmc_crowd.campaign._effects_publish import order_of
 from hmc_crowd.campaign._keys import campaign_key
 from hmc_crowd.campaign._pages import Pages
+from hmc_crowd.campaign._quota_cells import Cell, split_records
 from hmc_crowd.platform import QuotesOrders
 from hmc_crowd.store import IntentRecord
 
@@ -96,6 +97,7 @@ def in_units(
     is_shared: bool,
     is_sensitive: bool,
     content_warning: str = "",
+    cells: Sequence[Cell] = (),
 ) -> list[Unit]:
     """Return the calls that publish these HITs, each with its cost.
 
@@ -107,6 +109,8 @@ def in_units(
         Whether an item among them is flagged as sensitive.
     content_warning : str
         What the platform's people are warned of.
+    cells : sequence of Cell
+        Kinds of people that are recruited apart, each for its part of the places; none: all together.
     """
     if not is_shared:
         return [
@@ -120,26 +124,44 @@ def in_units(
             )
             for record in records
         ]
-    uid = str(context.settings()["uid"])
-    by_pay: dict[int, list[HitRecord]] = {}
-    for record in records:
-        by_pay.setdefault(record.pay_minor, []).append(record)
     if not records:
         return []
-    with context.store.read() as tx:
-        pages = Pages(context, tx, list(records))
+    uid = str(context.settings()["uid"])
     warned: dict[str, Any] = {"is_sensitive": is_sensitive, "content_warning": content_warning}
-    return [_order(platform, uid, some, pages, warned) for _, some in sorted(by_pay.items())]
+    parts = split_records(uid, records, cells) if cells else [list(records)]
+    with context.store.read() as tx:
+        pages = Pages(context, tx, [record for some in parts for record in some])
+    units = []
+    for some, cell in zip(parts, cells or (None,), strict=True):
+        by_pay: dict[int, list[HitRecord]] = {}
+        for record in some:
+            by_pay.setdefault(record.pay_minor, []).append(record)
+        for _, together in sorted(by_pay.items()):
+            asked = {**warned, **({} if cell is None else _of_cell(cell, together))}
+            units.append(_order(platform, uid, together, pages, asked))
+    return units
 
 
-def _order(platform: Platform, uid: str, records: list[HitRecord], pages: Pages, warned: dict[str, Any]) -> Unit:
+def _of_cell(cell: Cell, records: list[HitRecord]) -> dict[str, Any]:
+    """Return whom an order is for; nobody may take so many of its places that too few people get one."""
+    places = sum(record.redundancy for record in records)
+    return {
+        "cell": cell.values(),
+        "cell_name": str(cell),
+        "people": cell.people,
+        "per_worker": max(1, places // cell.people),
+        "filters": [dict(each) for each in cell.filters],
+    }
+
+
+def _order(platform: Platform, uid: str, records: list[HitRecord], pages: Pages, asked: dict[str, Any]) -> Unit:
     key = campaign_key(uid, "order", records[0].pay_minor, *sorted(record.key for record in records))
     places = sum(record.redundancy for record in records)
     payload = {
         "hits": [record.key for record in records],
         "places": places,
         "expected_s": sum(record.redundancy * record.expected_s for record in records) / places,
-        **warned,
+        **asked,
     }
     order = order_of(key, [pages.hit(record) for record in records], payload)
     total = platform.quote(order).total_minor if isinstance(platform, QuotesOrders) else _cost(platform, records)

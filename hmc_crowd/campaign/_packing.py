@@ -1,8 +1,7 @@
-"""How groups of questions are packed into bundles, and how gold is rotated over them. Pure; `bundles` is the face."""
+"""How groups of questions are packed into bundles. Pure; `bundles` is the face."""
 
 from __future__ import annotations
 
-import heapq
 from bisect import bisect_left, insort
 from dataclasses import dataclass
 from itertools import groupby
@@ -13,10 +12,10 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-__all__ = ["BundleItem", "GoldRotation", "blocks_of", "cost_s", "pack", "pieces", "reading_order"]
+__all__ = ["LEAST_S", "BundleItem", "blocks_of", "cost_s", "pack", "question_s", "reading_order"]
 
 # Nobody answers faster than this, so a prediction near zero cannot put thousands of questions into one bundle.
-_LEAST_S = 0.5
+LEAST_S = 0.5
 # Blocks above this part of the capacity are packed first, largest first: they decide how many bundles there are.
 _LARGE = 1 / 3
 
@@ -64,19 +63,25 @@ def cost_s(questions: Iterable[BundleItem], *, least_s: float = 0.0) -> float:
     return effort + sum(setup.values())
 
 
+def question_s(question: BundleItem, setup: Mapping[str, float]) -> float:
+    """Return the seconds that a question adds where people read into these groups already, at such a cost."""
+    more = max(0.0, question.setup_s - setup.get(question.group, 0.0))
+    return more + max(question.effort_s, LEAST_S)
+
+
 def blocks_of(questions: Iterable[BundleItem]) -> list[Block]:
     """Return the groups, each whole and in reading order, ordered by group."""
     return [tuple(rows) for _, rows in groupby(sorted(questions, key=reading_order), key=lambda each: each.group)]
 
 
-def pieces(block: Block, limit_s: float) -> list[Block]:
+def _pieces(block: Block, limit_s: float) -> list[Block]:
     """Cut a group into runs of whole items of at most ``limit_s`` each, or one item where that alone costs more."""
     done: list[Block] = []
     held: list[BundleItem] = []
     spent = setup = max(each.setup_s for each in block)
     for _, rows in groupby(block, key=lambda each: (each.position, each.item)):
         item = list(rows)
-        more = sum(max(each.effort_s, _LEAST_S) for each in item)
+        more = sum(max(each.effort_s, LEAST_S) for each in item)
         if held and spent + more > limit_s:
             done.append(tuple(held))
             held, spent = [], setup
@@ -91,7 +96,7 @@ def pack(blocks: Sequence[Block], *, capacity_s: float, target_s: float, rng: np
     Large blocks go first, largest first. The small ones follow in random order, so that every worker meets short and
     long ones: in order of size, some would get the long dialogues only, and time and worker could not be told apart.
     """
-    sized = [(cost_s(part, least_s=_LEAST_S), part) for block in blocks for part in _split(block, capacity_s, target_s)]
+    sized = [(cost_s(part, least_s=LEAST_S), part) for block in blocks for part in _split(block, capacity_s, target_s)]
     large = sorted((each for each in sized if each[0] > _LARGE * capacity_s), key=lambda each: -each[0])
     small = [each for each in sized if each[0] <= _LARGE * capacity_s]
     bundles: list[list[Block]] = []
@@ -113,67 +118,6 @@ def pack(blocks: Sequence[Block], *, capacity_s: float, target_s: float, rng: np
 def _split(block: Block, capacity_s: float, target_s: float) -> list[Block]:
     """Split a group over twice the target, if reading into it again is not most of what a piece would cost."""
     setup = max(each.setup_s for each in block)
-    if cost_s(block, least_s=_LEAST_S) <= 2 * target_s or setup > capacity_s / 2:
+    if cost_s(block, least_s=LEAST_S) <= 2 * target_s or setup > capacity_s / 2:
         return [block]
-    return pieces(block, capacity_s)
-
-
-class GoldRotation:
-    """Hands out gold, the least seen first, so that none comes again before all the others came.
-
-    Parameters
-    ----------
-    questions : iterable of BundleItem
-        The gold.
-    limit_s : float
-        Longer gold groups are cut into runs of about this cost.
-    seen : mapping of (item, aspect) to int
-        How many workers met each question in earlier rounds.
-    rng : numpy.random.Generator
-        Decides the order among those seen equally often.
-    """
-
-    def __init__(
-        self,
-        questions: Iterable[BundleItem],
-        *,
-        limit_s: float,
-        seen: Mapping[tuple[str, str], int],
-        rng: np.random.Generator,
-    ) -> None:
-        cut = [piece for block in blocks_of(questions) for piece in pieces(block, limit_s)]
-        rank = rng.permutation(len(cut)).tolist()
-        self._turn = len(cut)
-        self._waiting = [
-            (max(seen.get((each.item, each.aspect), 0) for each in piece), rank[index], piece)
-            for index, piece in enumerate(cut)
-        ]
-        heapq.heapify(self._waiting)
-
-    def longest(self) -> tuple[float, str]:
-        """Return the seconds of the longest run of gold, and its first item."""
-        return max((cost_s(piece, least_s=_LEAST_S), piece[0].item) for _, _, piece in self._waiting)
-
-    def take(self, wanted: int, *, room_s: float, places: int) -> list[BundleItem]:
-        """Return about ``wanted`` gold questions that fit into ``room_s``; one at least, fit or not.
-
-        ``places`` workers will meet them, which counts as that many times seen.
-        """
-        taken: list[BundleItem] = []
-        used = []
-        while self._waiting and len(taken) < wanted:
-            seen, rank, piece = heapq.heappop(self._waiting)
-            head, tail = piece[: wanted - len(taken)], piece[wanted - len(taken) :]
-            cost = cost_s(head, least_s=_LEAST_S)
-            if taken and cost > room_s:
-                heapq.heappush(self._waiting, (seen, rank, piece))
-                break
-            taken += head
-            room_s -= cost
-            if tail:  # what is left of it is the next to come
-                heapq.heappush(self._waiting, (seen, rank, tail))
-            self._turn += 1
-            used.append((seen + places, self._turn, head))
-        for each in used:
-            heapq.heappush(self._waiting, each)
-        return taken
+    return _pieces(block, capacity_s)

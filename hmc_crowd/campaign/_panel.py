@@ -92,6 +92,11 @@ def draw_panel(
     with context.store.begin() as tx:
         counts = [f"{row.attribute} {row.value}: {row.drawn} of {row.wanted}" for row in drawn.quotas.itertuples()]
         context.log(tx, "panel drawn", panel=name, people=len(drawn.workers), quotas=counts)
+        if platform is not None:
+            # Whoever publishes there with quotas has a way to have them kept.
+            settings = context.settings_in(tx)
+            panels = {**settings.get("panels", {}), platform.name: there}
+            tx.campaigns.save_settings(context.campaign_id, {**settings, "panels": panels})
     told = "" if platform is None else platform.name
     workers = tuple(map(str, drawn.workers))
     return Panel(name, workers, drawn.quotas, drawn.feasible, drawn.note, told, there)

@@ -204,9 +204,14 @@ class People:
         return _privacy.export_worker(self._context, worker, platform=platform)
 
     def retain(
-        self, *, raw_ids_for: timedelta | None = None, item_text_for: timedelta | None = None, dry_run: bool = False
+        self,
+        *,
+        raw_ids_for: timedelta | None = None,
+        item_text_for: timedelta | None = None,
+        traits_for: timedelta | None = None,
+        dry_run: bool = False,
     ) -> _retention.Retained:
-        """Erase raw worker ids and item texts that are old and not needed any more; labels and statistics stay.
+        """Erase raw ids, traits and item texts that are old and not needed any more; labels and statistics stay.
 
         Parameters
         ----------
@@ -214,6 +219,9 @@ class People:
             How long after a worker's last work the raw id is kept; ids of unreviewed or unpaid work are kept longer.
         item_text_for : timedelta, optional
             How long after an item was added its text is kept; texts still to be judged are kept longer.
+        traits_for : timedelta, optional
+            How long what a worker said of himself is kept after it was told and after the last work; by default as
+            long as raw ids.
         dry_run : bool, default False
             Count what would be erased, and change nothing.
 
@@ -222,4 +230,10 @@ class People:
         StateError
             Open HITs show such a text; nothing was erased.
         """
-        return _retention.retain(self._context, raw_ids_for=raw_ids_for, item_text_for=item_text_for, dry_run=dry_run)
+        return _retention.retain(
+            self._context,
+            raw_ids_for=raw_ids_for,
+            item_text_for=item_text_for,
+            traits_for=traits_for,
+            dry_run=dry_run,
+        )

@@ -16,6 +16,7 @@ from hmc_crowd._base.ids import digest
 from hmc_crowd.campaign._confidence import calibration_note
 from hmc_crowd.campaign._pools import capacity_notes
 from hmc_crowd.campaign._promise import PROMISE, asked_for, decide_promised, known_items, promise_before, promised
+from hmc_crowd.campaign._quota_check import plan_notes
 from hmc_crowd.campaign._roles import require_fresh_audit
 from hmc_crowd.campaign._units import Before, asked_before, batch_of, coded, read_units
 from hmc_crowd.effort import count_time
@@ -96,6 +97,7 @@ def make_plan(context: Context, request: PlanRequest, *, due_at: datetime | None
     if due_at is not None:
         with context.store.read() as tx:
             header["notes"] += _late(context, tx, units, decided, request, due_at)
+    header["notes"] += plan_notes(context)
     with context.store.begin() as tx:
         first = tx.campaigns.aspects(context.campaign_id)[0].name
         require_fresh_audit(context, tx, first, units.frame["item"][decided.audited])

@@ -41,6 +41,7 @@ class Forgotten:
     events: int
     intents: int
     dry_run: bool
+    traits: int = 0
 
     def __str__(self) -> str:
         if not self.people:
@@ -50,6 +51,7 @@ class Forgotten:
             f"{verb} {self.people} worker{'s' * (self.people != 1)}: {self.raw_ids:,} raw ids erased, "
             f"{self.submissions:,} submissions and {self.answers:,} answers under a new pseudonym, "
             f"{self.events:,} events emptied"
+            + (f", {self.traits:,} things they said of themselves" if self.traits else "")
         )
 
 
@@ -84,6 +86,7 @@ def forget(context: Context, worker: str, *, platform: str | None = None, dry_ru
         events=counts.get("events", 0),
         intents=counts.get("intents", 0),
         dry_run=dry_run,
+        traits=counts.get("worker_trait", 0),
     )
 
 

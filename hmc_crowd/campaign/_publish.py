@@ -8,7 +8,6 @@ asks the platform what it holds under a key before anything is sent, so that run
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -16,11 +15,14 @@ from typing import TYPE_CHECKING, Any
 from hmc_crowd.campaign._audience import check_items
 from hmc_crowd.campaign._cost_sheet import CostSheet, cost_sheet, require_budget
 from hmc_crowd.campaign._effects_publish import require_routed
+from hmc_crowd.campaign._gold_pool import gold_pool, gold_shown
 from hmc_crowd.campaign._orders import Unit, in_units, level_pay
 from hmc_crowd.campaign._pools import terms_of
+from hmc_crowd.campaign._quota_check import look_at_quotas, recruited_cells
+from hmc_crowd.campaign._quotas import hand_quotas
 from hmc_crowd.campaign._sending import send, settle_tried
 from hmc_crowd.campaign._shown import require_shown
-from hmc_crowd.campaign._work import all_asked, gold_work, work_left
+from hmc_crowd.campaign._work import all_asked, work_left
 from hmc_crowd.campaign.bundles import Bundle, build_hits
 from hmc_crowd.errors import (
     DuplicateError,
@@ -59,18 +61,21 @@ class PublishRequest:
     content_warning: str = ""
     pool: str | None = None
     skills: tuple[str, ...] = ()
+    short: bool = False
+    gold_limit: int | None = None
+    people: int | None = None
 
 
 def _checked(request: PublishRequest) -> PublishRequest:
     """Return the request with plain whole numbers, or name the first that makes no sense."""
-    least = {"redundancy": 1, "pay_minor": 0, "pay_per_hour_minor": 1, "budget_minor": 0}
+    least = {"redundancy": 1, "pay_minor": 0, "pay_per_hour_minor": 1, "budget_minor": 0, "gold_limit": 1, "people": 1}
     whole: dict[str, Any] = {}
     for name, low in least.items():
         value = getattr(request, name)
         if value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
-            unit = "" if name == "redundancy" else " of minor units (cents)"
+            unit = " of minor units (cents)" if name.endswith("_minor") else ""
             raise InputError(f"{name} is {value!r}; give a whole number{unit}, at least {low}")
         whole[name] = int(value)
     if request.content_warning and request.content_warning not in request.description:
@@ -103,9 +108,12 @@ def publish(
     if is_new:
         units = _new_units(context, platform, plan.id, plan.round, request)
     sheet = cost_sheet(context, platform, units, plan.round, request, notes=notes)
+    if is_new:
+        sheet = look_at_quotas(context, platform, units, sheet, short=request.short)
     if request.dry_run:
         return sheet
     require_budget(sheet)
+    hand_quotas(context, platform, short=request.short)
     if is_new:
         units = _write_intents(context, platform, units, plan.round, request)
     ran = send(context, platform, pages, [unit.key for unit in units], progress=progress)
@@ -139,7 +147,7 @@ def _stored_units(context: Context, round_: int, request: PublishRequest) -> tup
             intents[key].amount_minor,
             intents[key].currency,
             intents[key].payload or {},
-            len(some) if some[0].order_key else None,
+            (intents[key].payload or {}).get("per_worker", len(some)) if some[0].order_key else None,
         )
         for key, some in together.items()
         if key in intents
@@ -161,11 +169,8 @@ def _new_units(context: Context, platform: Platform, plan_id: int, round_: int, 
     with context.store.read() as tx:
         terms, pool = terms_of(context, tx, request.pool, request.skills, platform)
         work = work_left(context, tx, plan_id, request.redundancy)
-        gold = gold_work(context, tx)
-        # Gold that earlier rounds showed comes last in the rotation.
-        seen = Counter(
-            (each.item, each.aspect) for hit in tx.work.hits(context.campaign_id) for each in hit.items if each.is_gold
-        )
+        gold = gold_pool(context, tx)
+        seen = gold_shown(context, tx)
     if work.empty:
         return []
     bundles = build_hits(
@@ -175,6 +180,7 @@ def _new_units(context: Context, platform: Platform, plan_id: int, round_: int, 
         round=round_,
         gold=gold if len(gold) else None,
         gold_share=request.gold_share,
+        gold_limit=request.gold_limit,
         seen=seen,
         rng=context.rng("bundles", round_),
     )
@@ -194,6 +200,7 @@ def _new_units(context: Context, platform: Platform, plan_id: int, round_: int, 
         is_shared=is_shared,
         is_sensitive=is_sensitive,
         content_warning=request.content_warning,
+        cells=recruited_cells(context, platform, sum(record.redundancy for record in records)),
     )
 
 
@@ -259,6 +266,7 @@ def _write(
         "description": request.description,
         "category": request.content_warning,
         "frees_slot": sorted(frees),
+        "gold_limit": request.gold_limit,
     }
     tx.campaigns.save_settings(context.campaign_id, changed)
     hits = sum(len(unit.records) for unit in units)

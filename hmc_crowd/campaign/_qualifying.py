@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hmc_crowd.platform import Platform
     from hmc_crowd.store import Transaction
 
-__all__ = ["Synced", "add_test", "attempts", "qualified", "sync", "take_test", "tests"]
+__all__ = ["Synced", "add_test", "attempts", "find", "qualified", "sync", "take_test", "tests"]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def take_test(
 ) -> Attempt:
     """Mark an attempt and keep it; ``worker`` is a platform's id where the platform is named, else a pseudonym."""
     with context.store.begin() as tx:
-        test = _find(context, tx, name, version)
+        test = find(context, tx, name, version)
         who = worker
         if platform is not None:
             named = pseudonyms(context.worker_key, platform, [worker])
@@ -88,18 +88,22 @@ def attempts(context: Context, name: str | None) -> list[Attempt]:
 def qualified(context: Context, name: str, *, version: int | None, also: Sequence[int]) -> list[str]:
     """Return the pseudonyms of who passed a version, or an earlier one that still counts."""
     with context.store.read() as tx:
-        return sorted(_scores(context, tx, _find(context, tx, name, version), also))
+        return sorted(_scores(context, tx, find(context, tx, name, version), also))
 
 
-def sync(context: Context, platform: Platform, name: str, *, version: int | None, also: Sequence[int]) -> Synced:
+def sync(
+    context: Context, platform: Platform, name: str, *, version: int | None, also: Sequence[int], drop_excluded: bool
+) -> Synced:
     """Tell a platform who is qualified."""
     if not isinstance(platform, SyncsQualifications):
         raise InputError(
             f"platform {platform.name!r} keeps no qualifications; on your own pages the study's test decides who works"
         )
     with context.store.read() as tx:
-        test = _find(context, tx, name, version)
+        test = find(context, tx, name, version)
         scores = _scores(context, tx, test, also)
+        left_out = _left_out(context, tx) if drop_excluded else set()
+        scores = {worker: score for worker, score in scores.items() if worker not in left_out}
         raw = tx.workers.raw_ids(platform.name, scores)
     known = {raw[worker]: score for worker, score in scores.items() if worker in raw}
     there, changed = platform.sync_qualification(
@@ -108,6 +112,12 @@ def sync(context: Context, platform: Platform, name: str, *, version: int | None
     with context.store.begin() as tx:
         context.log(tx, "qualification synced", test=test.name, platform=platform.name, workers=len(known))
     return Synced(test.name, test.version, platform.name, there, len(known), changed)
+
+
+def _left_out(context: Context, tx: Transaction) -> set[str]:
+    """Return the workers whose answers do not count, by the last look at them."""
+    last = tx.work.answers(context.campaign_id).groupby("worker")["excluded"].last()
+    return set(last[last.notna()].index)
 
 
 def _scores(context: Context, tx: Transaction, test: QualificationTest, also: Sequence[int]) -> dict[str, int]:
@@ -120,7 +130,8 @@ def _scores(context: Context, tx: Transaction, test: QualificationTest, also: Se
     }
 
 
-def _find(context: Context, tx: Transaction, name: str, version: int | None) -> QualificationTest:
+def find(context: Context, tx: Transaction, name: str, version: int | None) -> QualificationTest:
+    """Return a version of a test, the newest by default."""
     held = tx.qualifications.tests(context.campaign_id, name)
     if not held:
         raise StateError(f"campaign {context.name!r} has no test {name!r}; first add_test()")

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hmc_crowd._base.checks import first_rows, float_vector, require_same_length
-from hmc_crowd.campaign._packing import BundleItem
+from hmc_crowd.campaign._gold_rotation import cells_by_aspect
+from hmc_crowd.campaign._packing import BundleItem, reading_order
 from hmc_crowd.errors import FrameError, InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import NDArray
 
-__all__ = ["needed_of", "questions_of"]
+__all__ = ["gold_of", "needed_of", "questions_of"]
 
 _TEXT = ("item", "aspect", "group")
 
@@ -50,6 +53,22 @@ def questions_of(table: Any, *, name: str, is_gold: bool = False) -> list[Bundle
         BundleItem(*pair, group, where, is_gold, seconds, reading)
         for pair, (group, where, seconds, reading) in zip(pairs, rest, strict=True)
     ]
+
+
+def gold_of(table: Any, *, besides: Collection[tuple[str, str]]) -> tuple[list[BundleItem], list[tuple[Any, int]]]:
+    """Read the columns of gold, questions of the work left out, and between which cells drawing is balanced."""
+    every = questions_of(table, name="gold", is_gold=True)
+    # In reading order, so that the order of the rows decides nothing.
+    rows = sorted(range(len(every)), key=lambda row: reading_order(every[row]))
+    rows = [row for row in rows if (every[row].item, every[row].aspect) not in besides]
+    more: dict[str, list[Any] | None] = {"label": None, "difficulty": None}
+    for column in more:
+        if column in table:
+            values = list(table[column])
+            require_same_length([("gold item", every), (f"gold {column}", values)])
+            more[column] = [values[row] for row in rows]
+    known = [every[row] for row in rows]
+    return known, cells_by_aspect(known, more["label"], more["difficulty"])
 
 
 def needed_of(work: Any, redundancy: int | None, count: int) -> NDArray[np.int64]:

@@ -12,10 +12,12 @@ from hmc_crowd._base.money import Money
 from hmc_crowd.campaign._arms import arms_of
 from hmc_crowd.campaign._explain import WHY
 from hmc_crowd.campaign._frontier import frontier_of
+from hmc_crowd.campaign._groups import groups_of_report
 from hmc_crowd.campaign._guideline import Versions
 from hmc_crowd.campaign._labels import final_labels
 from hmc_crowd.campaign._report_doubt import gold_confidence, worker_quality
 from hmc_crowd.campaign._report_words import accuracy_words, certificate_words, figures_of
+from hmc_crowd.campaign._tier_figures import tier_words
 from hmc_crowd.errors import FrameError
 from hmc_crowd.io import read_frame
 from hmc_crowd.quality import agreement_rates, gold_report
@@ -70,6 +72,7 @@ def report_data(context: Context, truth: pd.DataFrame | None) -> ReportData:
             figures=figures,
             frontier=frontier_of(units),
             workers=_workers(tx, cid, answers),
+            groups=groups_of_report(context, tx),
             gold=_gold(answers, gold),
             item_seconds=answers["seconds"].dropna().to_numpy() if len(answers) else None,
             submission_seconds=submissions["platform_elapsed_s"].dropna().to_numpy() if len(submissions) else None,
@@ -81,7 +84,7 @@ def report_data(context: Context, truth: pd.DataFrame | None) -> ReportData:
             effort_scores=_effort_scores(model.scores) if model else None,
             effort_split=_effort_split(model.scores) if model else None,
             rounds=_rounds(context, tx, plan.round),
-            notes=(*plan.header["notes"], *_how_asked(context, tx, answers)),
+            notes=(*plan.header["notes"], *_how_asked(context, tx, answers), *tier_words(context)),
             missing={
                 "wrong_kept": "the truth of machine-kept items is not known; give --truth FILE where it is",
                 "figures": no_figures,

@@ -1,4 +1,4 @@
-"""What has been kept long enough? Raw worker ids and item texts that are old and that nothing needs any more.
+"""What has been kept long enough? Raw worker ids, traits and item texts that are old and that nothing needs any more.
 
 Labels, statistics, certificates and the event chain stay as they are. A raw id is kept while its worker's work is to be
 reviewed or paid; a text while its item is still to be answered, and as long as a HIT shows it, erasing is refused.
@@ -34,6 +34,7 @@ class Retained:
     item_texts: int
     item_texts_kept: int
     dry_run: bool
+    traits: int = 0
 
     def __str__(self) -> str:
         verb = "would erase" if self.dry_run else "erased"
@@ -46,7 +47,8 @@ class Retained:
             if count
         ]
         rest = f"; kept: {', '.join(kept)}" if kept else ""
-        return f"{verb} {self.raw_ids:,} raw worker ids and {self.item_texts:,} item texts{rest}"
+        said = f", {self.traits:,} things that workers said of themselves" if self.traits else ""
+        return f"{verb} {self.raw_ids:,} raw worker ids{said} and {self.item_texts:,} item texts{rest}"
 
 
 def retain(
@@ -54,23 +56,31 @@ def retain(
     *,
     raw_ids_for: timedelta | None = None,
     item_text_for: timedelta | None = None,
+    traits_for: timedelta | None = None,
     dry_run: bool = False,
 ) -> Retained:
-    """Erase raw ids and texts that are older than this and not needed any more, in one transaction."""
-    for name, value in (("raw_ids_for", raw_ids_for), ("item_text_for", item_text_for)):
+    """Erase raw ids, traits and texts that are older than this and not needed any more, in one transaction."""
+    asked = {"raw_ids_for": raw_ids_for, "item_text_for": item_text_for, "traits_for": traits_for}
+    for name, value in asked.items():
         if value is not None and (not isinstance(value, timedelta) or value < timedelta(0)):
             raise InputError(f"{name} is {value!r}; give a timedelta of 0 or more")
-    if raw_ids_for is None and item_text_for is None:
-        raise InputError("nothing is asked for; give raw_ids_for, item_text_for or both")
+    if all(value is None for value in asked.values()):
+        raise InputError("nothing is asked for; give raw_ids_for, item_text_for, traits_for or several")
     now = context.clock.now()
+    # What people said of themselves is as personal as their ids: it stays no longer unless that is asked for.
+    said_for = raw_ids_for if traits_for is None else traits_for
     with context.store.begin() as tx:
         people, busy = ([], 0) if raw_ids_for is None else tx.retention.old_identities(now - raw_ids_for)
         items, needed = ([], 0) if item_text_for is None else _old_texts(context, tx, now - item_text_for)
+        traits = 0 if said_for is None else tx.traits.count_old(now - said_for)
         if not dry_run:
             _erase(context, tx, people, items, now)
-    if not dry_run and (people or items):
+            if traits and said_for is not None:
+                tx.traits.erase_old(now - said_for)
+                context.log(tx, "traits erased", traits=traits)
+    if not dry_run and (people or items or traits):
         context.store.flush_log()
-    return Retained(len(people), busy, len(items), needed, dry_run)
+    return Retained(len(people), busy, len(items), needed, dry_run, traits)
 
 
 def _erase(context: Context, tx: Transaction, people: list[Person], items: list[str], now: datetime) -> None:

@@ -12,28 +12,22 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from hmc_crowd.campaign._approval import ranking
+from hmc_crowd.campaign._drift_watch import look_for_drift
+from hmc_crowd.campaign._gold_check import suspects, text_note
+from hmc_crowd.campaign._gold_marking import gold_rules
 from hmc_crowd.campaign._gold_rows import gold_rows
 from hmc_crowd.campaign._wages import PayCheck, fair_pay
-from hmc_crowd.errors import InputError
-from hmc_crowd.quality import (
-    UnknownChange,
-    answers_between,
-    find_drift,
-    flag_pasted,
-    gold_checks,
-    gold_report,
-    pool_prior,
-    worker_quality,
-)
+from hmc_crowd.quality import flag_pasted, worker_quality
 
 if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
+    from hmc_crowd.campaign._gold_marking import Meaning
     from hmc_crowd.store import Transaction
 
 __all__ = ["QualityCheck", "check_quality", "exposures", "quality_table"]
 
 _SHOWN = ["worker", "right", "n", "quality", "low", "high", "source"]
-_DAY_S = 86_400.0
+_NO_GOLD = "the campaign has no gold, so nothing is known of how good anybody is; drift is watched by agreement alone"
 
 
 @dataclass(frozen=True)
@@ -47,7 +41,8 @@ class QualityCheck:
         left_out``: the probability that the next answer is right with its interval, ``source`` gold or pool; the
         approval rate as of now; the last alarm of drift; flags on texts; why the answers do not count, or missing.
     drift : pandas.DataFrame
-        All alarms: ``worker, at, answers, since, statistic, threshold, reason, found_at``.
+        All alarms: ``worker, at, answers, since, statistic, threshold, reason, found_at``; the reason begins with the
+        stream, ``gold`` or ``agreement`` with the others.
     new_alarms : int
         How many of them this look found.
     suspects : pandas.DataFrame
@@ -82,7 +77,9 @@ class QualityCheck:
         return "; ".join(said)
 
 
-def check_quality(context: Context, *, level: float, false_alarms: float) -> QualityCheck:
+def check_quality(
+    context: Context, *, level: float, false_alarms: float, meaning: Meaning | None = None
+) -> QualityCheck:
     """Look at everybody's standing, and keep new alarms of drift.
 
     Parameters
@@ -90,17 +87,15 @@ def check_quality(context: Context, *, level: float, false_alarms: float) -> Qua
     level : float
         Of the intervals.
     false_alarms : float
-        Alarms about steady workers that are put up with, for each worker and day.
+        Alarms about steady workers that are put up with, for each worker and day, on gold and agreement together.
+    meaning : Meaning, optional
+        How gold in words is compared; without it such gold does not count.
     """
-    if not 0 < false_alarms < 1:
-        raise InputError(f"false_alarms is {false_alarms!r}; give alarms for a worker and day, such as 0.001")
     with context.store.begin() as tx:
         answers = tx.work.answers(context.campaign_id)
-        rows, keys = gold_rows(context, tx, answers, first_only=True)
-        fresh = _new_alarms(context, tx, rows, keys, false_alarms) if len(keys) else pd.DataFrame()
-        new = tx.standing.add_alarms(context.campaign_id, fresh) if len(fresh) else 0
-        if new:
-            context.log(tx, "drift", alarms=new)
+        rows, keys = gold_rows(context, tx, answers, first_only=True, meaning=meaning)
+        lacking = text_note(gold_rules(context, tx), tx.frames.read(context.campaign_id, "gold"), meaning)
+        new = look_for_drift(context, tx, rows, keys, false_alarms=false_alarms)
         drift = tx.standing.alarms(context.campaign_id)
         texts = _texts(context, tx, answers)
         met = exposures(context, tx)
@@ -109,11 +104,11 @@ def check_quality(context: Context, *, level: float, false_alarms: float) -> Qua
         workers=table,
         drift=drift,
         new_alarms=new,
-        suspects=_suspects(rows, keys),
+        suspects=suspects(rows, keys),
         pasted=texts,
         pay=fair_pay(context),
         repeated_gold=int((met["times"] > 1).sum()),
-        notes=() if len(keys) else ("the campaign has no gold, so nothing is known of how good anybody is",),
+        notes=(*lacking, *(() if len(keys) else (_NO_GOLD,))),
     )
 
 
@@ -137,43 +132,6 @@ def _quality(context: Context, rows: pd.DataFrame, keys: pd.DataFrame, level: fl
     now = pd.Timestamp(context.clock.now())
     idle = (now - rows.groupby("worker")["submitted"].max()).dt.total_seconds().clip(lower=0)
     return worker_quality(rows[["task", "worker", "label"]], keys, idle_s=idle.fillna(0.0), level=level)[_SHOWN]
-
-
-def _new_alarms(
-    context: Context, tx: Transaction, rows: pd.DataFrame, keys: pd.DataFrame, false_alarms: float
-) -> pd.DataFrame:
-    """Return alarms since each worker's last one: after an alarm a worker is watched anew."""
-    timed = rows[rows["submitted"].notna()]
-    checks = gold_checks(timed[["task", "worker", "label", "submitted"]], keys) if len(timed) else timed
-    if checks.empty:
-        return checks
-    held = tx.standing.alarms(context.campaign_id)
-    counts = checks.groupby("worker")["right"].agg(["sum", "size"])
-    days = checks.assign(day=checks["at"].dt.floor("D")).groupby("worker")["day"].nunique().sum()
-    people = checks["worker"].nunique()
-    between = answers_between(
-        workers=people, per_worker_day=len(checks) / days, false_alarms_per_day=false_alarms * people
-    )
-    last = checks["worker"].map(held.groupby("worker")["at"].max()) if len(held) else None
-    # Answers are counted over the worker's whole history, also where it is watched anew.
-    before = {} if last is None else checks[checks["at"] <= last].groupby("worker").size().to_dict()
-    watched = checks if last is None else checks[last.isna() | (checks["at"] > last)]
-    if watched.empty:
-        return watched
-    detector = UnknownChange(pool_prior(counts["sum"], counts["size"]), between_alarms=between)
-    found = find_drift(watched[["worker", "right", "at"]], detector)
-    return found.assign(answers=found["answer"] + found["worker"].map(before).fillna(0).astype(int))
-
-
-def _suspects(rows: pd.DataFrame, keys: pd.DataFrame) -> pd.DataFrame:
-    columns = ["item", "aspect", "label", "n", "right", "good_n", "good_right", "top_label", "reason"]
-    if rows.empty or not len(keys) or not rows["task"].isin(keys["item"]).any():
-        return pd.DataFrame(columns=columns)
-    found = gold_report(rows[["task", "worker", "label"]], keys)
-    found = found[found["suspect"]]
-    named = [task.partition("\x1f") for task in found["item"]]
-    split = {"item": [each[0] for each in named], "aspect": [each[2] for each in named]}
-    return found.assign(**split)[columns].reset_index(drop=True)
 
 
 def _texts(context: Context, tx: Transaction, answers: pd.DataFrame) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from hmc_crowd._base.money import Money
 from hmc_crowd.campaign._arms import Arms, arms_of
 from hmc_crowd.campaign._asked import Question, question_of
 from hmc_crowd.campaign._guideline import Versions
+from hmc_crowd.campaign._quota_check import progress_lines
 from hmc_crowd.campaign._units import machine_version
 from hmc_crowd.campaign._work import open_places, work_left
 
@@ -43,6 +44,8 @@ class Status:
         Of each aspect with suggestions: answers blind and in view of them, and how much that moved people.
     skipped, flagged : int
         Questions that somebody left without an answer, and questions that somebody reported.
+    quotas : tuple of str
+        Which quotas lack people, in words (`Campaign.quota_progress`).
     """
 
     campaign: str
@@ -78,6 +81,7 @@ class Status:
     arms: tuple[Arms, ...] = ()
     skipped: int = 0
     flagged: int = 0
+    quotas: tuple[str, ...] = ()
 
     @property
     def satisfied(self) -> bool:
@@ -121,6 +125,7 @@ def status(context: Context) -> Status:
         first = tx.campaigns.aspects(cid)[0].name
         current = plan is None or _is_current(context, tx, plan, tx.frames.count(cid, "predictions", aspect=first))
         stale = int(Versions(context, tx).stale(answers).sum())
+        quotas = progress_lines(context, tx)
     unsent = sum(intent.state in {"planned", "sent"} and intent.operation in _PUBLISHING for intent in intents)
     asked = [question_of(intent) for intent in intents if intent.state == "needs_human"]
     draft = Status(
@@ -155,6 +160,7 @@ def status(context: Context) -> Status:
         flagged=sum(n for (kind, _), n in missing.items() if kind == "flag"),
         stale=stale,
         arms=arms_of(answers),
+        quotas=quotas,
         plan_current=current,
         next_step="",
     )

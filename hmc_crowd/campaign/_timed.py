@@ -16,6 +16,7 @@ import pandas as pd
 from hmc_crowd.campaign._approval import places, reviews
 from hmc_crowd.campaign._effort import group_table, learnt_per, readable_items
 from hmc_crowd.campaign._judge import inclusion_probability
+from hmc_crowd.campaign._test_scores import known_checks
 from hmc_crowd.effort import WORKER_FEATURES, clean_work_times, reading_allowance, worker_features
 from hmc_crowd.platform import SubmissionState
 
@@ -134,7 +135,7 @@ def _with_features(context: Context, tx: Transaction, rows: pd.DataFrame, items:
     known = worker_features(
         who,
         as_of=when,
-        gold_checks=_gold_checks(tx, context.campaign_id),
+        gold_checks=known_checks(tx, context.campaign_id),
         reviews=reviews(tx, context.campaign_id),
     )
     ours = known["approval_ranking"].to_numpy(dtype=np.float64)
@@ -157,16 +158,3 @@ def _worked(tx: Transaction, campaign: int, answers: pd.DataFrame, items: pd.Dat
     )
     words = dict(zip(items["item"], items["text"].str.count(r"\S+"), strict=True))
     return clean_work_times(answers.drop(columns="seconds"), submissions, words)
-
-
-def _gold_checks(tx: Transaction, campaign: int) -> pd.DataFrame:
-    gold = tx.frames.read(campaign, "gold").rename(columns={"item": "task"})
-    answers = tx.work.answers(campaign)
-    checked = answers.merge(gold[["task", "aspect", "label"]], on=["task", "aspect"], suffixes=("", "_gold"))
-    return pd.DataFrame(
-        {
-            "worker": checked["worker"],
-            "right": (checked["label"] == checked["label_gold"]).astype(float),
-            "at": checked["submitted"],
-        }
-    )

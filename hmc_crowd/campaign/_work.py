@@ -130,7 +130,7 @@ def gold_work(context: Context, tx: Transaction) -> pd.DataFrame:
         gold = gold[gold["item"].isin(said)]
     if gold.empty:
         return gold
-    return _with_cost(context, tx, gold[["item", "aspect"]])
+    return _with_cost(context, tx, gold[["item", "aspect", "label"]])
 
 
 def all_asked(bundle: Bundle, aspects: Sequence[str]) -> Bundle:

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hmc_crowd.campaign._gold_rotation import GoldRotation
 from hmc_crowd.campaign._keys import campaign_key
-from hmc_crowd.campaign._packing import BundleItem, GoldRotation, blocks_of, cost_s, pack, reading_order
-from hmc_crowd.campaign._questions import needed_of, questions_of
+from hmc_crowd.campaign._packing import LEAST_S, BundleItem, blocks_of, cost_s, pack, question_s, reading_order
+from hmc_crowd.campaign._questions import gold_of, needed_of, questions_of
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def build_hits(
     target_minutes: float = 12.0,
     gold: pd.DataFrame | Mapping[str, Any] | None = None,
     gold_share: float = 0.1,
+    gold_limit: int | None = None,
     seen: Mapping[tuple[str, str], int] | None = None,
 ) -> tuple[Bundle, ...]:
     """Bundle questions into HITs of about ``target_minutes``.
@@ -79,12 +81,16 @@ def build_hits(
     target_minutes : float, default 12
         Expected length of a HIT. Long enough that reading into a dialogue pays, short enough for one sitting.
     gold : frame or mapping of columns, optional
-        Questions with known labels: the columns of ``work`` without ``needed``. Those that are in ``work`` as well are
-        asked as work only.
+        Questions with known labels: the columns of ``work`` without ``needed`` and, so that gold is balanced over
+        them, ``label`` and ``difficulty`` (any number, larger is harder). Those that are in ``work`` as well are asked
+        as work only.
     gold_share : float, default 0.1
         Gold's share of a bundle's questions, in [0, 1); one gold question at least, 0 mixes none in.
+    gold_limit : int, optional
+        Most people who may meet a gold question, those of ``seen`` included; then it rests, and bundles for which none
+        is left carry less gold, or none. At least the places of a bundle, which all meet the same; None sets no limit.
     seen : mapping of (item, aspect) to int, optional
-        How many workers met each gold question before, see `gold_seen`; the least seen come first.
+        How many workers met each gold question before, see `gold_seen`.
 
     Returns
     -------
@@ -105,6 +111,10 @@ def build_hits(
     Questions that need a different number of answers never share a bundle, even within a group. Packing is best fit,
     the large groups first; O(n log n).
 
+    Gold is drawn as `hmc_crowd.quality.draw_gold` does: labels take turns, within a label three steps of difficulty,
+    and within these the least seen comes first. Where there is enough of it, no gold stands in two bundles; where there
+    is not, none of a rare label comes more than three times as often as if all gold took turns.
+
     Examples
     --------
     >>> work = {"item": ["a1", "a2", "b1"], "aspect": ["q"] * 3, "group": ["a", "a", "b"], "position": [1, 2, 1],
@@ -118,25 +128,25 @@ def build_hits(
         raise InputError(f"gold_share is {gold_share}; give a share of at least 0 and below 1")
     questions = questions_of(work, name="work")
     needed = needed_of(work, redundancy, len(questions))
-    rotation = None
-    if gold is not None and gold_share > 0:
-        asked = {(each.item, each.aspect) for each in questions}
-        known = [
-            each for each in questions_of(gold, name="gold", is_gold=True) if (each.item, each.aspect) not in asked
-        ]
-        if known:
-            rotation = GoldRotation(known, limit_s=gold_share * target_s, seen=seen or {}, rng=rng)
-    capacity_s = target_s - _gold_s(rotation, gold_share, target_s)
-    bundles = []
+    most_places = int(needed.max(initial=0))
+    _check_limit(gold_limit, most_places)
+    mixed_in = gold is not None and gold_share > 0
+    known, cells = gold_of(gold, besides={(each.item, each.aspect) for each in questions}) if mixed_in else ([], [])
+    capacity_s = target_s - _gold_s(known, questions, gold_share, target_s)
+    packed: list[tuple[int, list[BundleItem]]] = []
     for places in sorted(set(needed.tolist()) - {0}):
         rows = [each for each, need in zip(questions, needed, strict=True) if need == places]
         for blocks in pack(blocks_of(rows), capacity_s=capacity_s, target_s=target_s, rng=rng):
-            asks = [each for block in blocks for each in block]
-            key = campaign_key(campaign, "hit", round, places, *_names(asks))
-            if rotation is not None:
-                wanted = max(1, int(len(asks) * gold_share / (1 - gold_share) + 0.5))
-                asks += rotation.take(wanted, room_s=target_s - cost_s(asks), places=places)
-            bundles.append(Bundle(key, _mixed(asks, rng), places, cost_s(asks)))
+            packed.append((places, [each for block in blocks for each in block]))
+    wanted = [max(1, int(len(asks) * gold_share / (1 - gold_share) + 0.5)) if known else 0 for _, asks in packed]
+    rotation = GoldRotation(
+        known, cells=cells, seen=seen or {}, limit=gold_limit, wanted=wanted, places=most_places, rng=rng
+    )
+    bundles = []
+    for (places, asks), count in zip(packed, wanted, strict=True):
+        key = campaign_key(campaign, "hit", round, places, *_names(asks))
+        whole = [*asks, *rotation.take(count, asked=asks, room_s=target_s - cost_s(asks), places=places)]
+        bundles.append(Bundle(key, _mixed(whole, rng), places, cost_s(whole)))
     return tuple(bundles)
 
 
@@ -239,17 +249,31 @@ def _above_zero(value: float, name: str) -> float:
     return float(value)
 
 
-def _gold_s(rotation: GoldRotation | None, gold_share: float, target_s: float) -> float:
-    """Return the seconds to keep free for gold: its share, or the longest run if that is more."""
-    if rotation is None:
+def _check_limit(limit: int | None, places: int) -> None:
+    if limit is None:
+        return
+    if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < 1:
+        raise InputError(f"gold_limit is {limit!r}; give a whole number of at least 1, or None for no limit")
+    if limit < places:
+        raise InputError(
+            f"gold_limit is {limit}, but {places} people do a HIT and all of them meet its gold; give at least {places}"
+        )
+
+
+def _gold_s(known: Sequence[BundleItem], work: Sequence[BundleItem], gold_share: float, target_s: float) -> float:
+    """Return the seconds to keep free for gold: what its share of the questions takes, and the longest at least."""
+    if not known:
         return 0.0
-    longest_s, item = rotation.longest()
+    longest_s, item = max((question_s(each, {}), each.item) for each in known)
     if longest_s > target_s / 2:
         raise InputError(
             f"gold item {item!r} takes {longest_s:.0f} s, over half of a HIT of {target_s:.0f} s; "
             "drop it from gold or raise target_minutes"
         )
-    return max(gold_share * target_s, longest_s)
+    # Gold that must be read into takes more time than its share of the questions, gold that is short takes less.
+    gold_s, work_s = (cost_s(some, least_s=LEAST_S) / max(1, len(some)) for some in (known, work))
+    part = gold_share * gold_s / (gold_share * gold_s + (1 - gold_share) * (work_s or gold_s))
+    return max(min(part, 0.5) * target_s, longest_s)
 
 
 def _names(questions: list[BundleItem]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hmc_crowd._base.money import Money
 
 if TYPE_CHECKING:
-    from hmc_crowd.campaign import CampaignCertificate, CampaignPlan, CostSheet, Quote, Status
+    from hmc_crowd.campaign import CampaignCertificate, CampaignPlan, CostSheet, GoldSheet, Quote, Status
     from hmc_crowd.platform import Account
 
 __all__ = ["account_rows", "certificate_facts", "count", "plan_facts", "quote_facts", "sheet_facts", "status_facts"]
@@ -68,6 +68,7 @@ def status_facts(status: Status) -> Facts:
         ("without an answer", _without(status)),
         ("stale", _stale(status)),
         *(("arms", str(each)) for each in status.arms),
+        ("quotas", "; ".join(status.quotas) or None),
         ("labels", f"{status.labels:,} by people, {status.tied:,} tied" if status.labels else None),
         ("review", _review(status)),
         ("left to do", f"{count(status.work_left, 'item')} need answers" if status.work_left else None),
@@ -139,11 +140,17 @@ def sheet_facts(sheet: CostSheet) -> Facts:
             f"{count(sheet.submissions, 'submission')} with {count(sheet.answers, 'answer')}, about "
             f"{_hours(sheet.expected_human_s)} of people",
         ),
+        *([] if sheet.gold is None else _gold_rows(sheet.gold)),
         ("rewards", str(Money(sheet.reward_minor, sheet.currency))),
         ("fees", str(Money(sheet.fee_minor, sheet.currency))),
         *((f"pool {each.pool}", str(each).partition(": ")[2]) for each in sheet.pools),
         ("total", f"{total}" + ("" if budget is None else f" of a budget of {Money(budget, sheet.currency)}")),
     ]
+
+
+def _gold_rows(gold: GoldSheet) -> list[tuple[str, str]]:
+    said = [("gold", gold.cost_text()), ("", gold.use_text())]
+    return [row for row in said if row[1]]
 
 
 def quote_facts(quote: Quote, *, target_minutes: float) -> Facts:

@@ -127,7 +127,7 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare rules, consensus, weighted majority and learned gates on items that none of them has seen."""
-    from hmc_crowd.quality import GateCosts, compare_gates, load_gate
+    from hmc_crowd.quality import GateCosts, claims_beside, compare_gates, load_gate
 
     costs = GateCosts(expert_cost, error_cost, expert_error)
     files = read_gate_files(file, gold, items, workers)
@@ -144,12 +144,18 @@ def compare(
     said = [*files.notes, *(f"{name}: {gate.note_}" for name, gate in learned.items() if getattr(gate, "note_", ""))]
     said += [found.note] if found.note else []
     if as_json:
-        emit_json({"split": None if split is None else str(split), "gates": found.table, "notes": said})
+        claims = claims_beside(found.table)
+        emit_json(
+            {"split": None if split is None else str(split), "gates": found.table, "claims": claims, "notes": said}
+        )
         return
     say(str(found))
     if split is not None:
         say(str(split))
     table(_rounded(found.table[_SHOWN]), title="\nsent at equal: items to send for the accuracy of the rules")
+    for row in claims_beside(found.table).to_dict("records"):
+        span = " to ".join(dict.fromkeys(f"{row[name]:.0%}" for name in ("measured_low", "measured_high")))
+        say(f"{row['kind']}: {span} of the items decided right here; the source claims {row['accuracy']}, without data")
     notes(said)
 
 
@@ -186,27 +192,48 @@ def simulate(
     workers: Annotated[int, typer.Option("--workers", min=1, metavar="N", help="Workers.")] = 5_000,
     experts: Annotated[int, typer.Option("--experts", min=1, metavar="N", help="Experts.")] = 50,
     accuracy: Annotated[float, typer.Option("--accuracy", metavar="SHARE", help="Mean accuracy of workers.")] = 0.8,
+    machine: Annotated[float, typer.Option("--machine", metavar="SHARE", help="Accuracy of the machine alone.")] = 0.75,
+    train_items: Annotated[
+        int | None,
+        typer.Option(
+            "--train-items", min=1, metavar="N", help="Items that have taught the ML gate, paid for; default a fifth."
+        ),
+    ] = None,
+    batches: Annotated[
+        int, typer.Option("--batches", min=1, metavar="N", help="Batches that bear the cost of teaching it.")
+    ] = 1,
     expert_error: ExpertError = 0.05,
     grid: Annotated[bool, typer.Option("--grid", help="Also over a grid of crowds, gates, prices and errors.")] = False,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Simulate experts only, crowd only, rules and ML gate; say where the source's claims hold and where not."""
+    """Simulate machine, experts, crowd, rules and ML gate; say where the source's claims hold and where not."""
     import numpy as np
 
     from hmc_crowd.quality import CLAIMS, MixPrices, MixSetting, claims_over_grid, mix_table, simulate_mix
 
     rng = np.random.default_rng(seed)
-    setting = MixSetting(items=items, workers=workers, experts=experts, worker_accuracy=accuracy)
+    setting = MixSetting(
+        items=items,
+        workers=workers,
+        experts=experts,
+        train_items=train_items or max(items // 5, 100),
+        worker_accuracy=accuracy,
+        machine_accuracy=machine,
+    )
+    prices = MixPrices(expert_error=expert_error, batches=batches)
     with busy("simulating"):
-        arms = mix_table(simulate_mix(setting, rng=rng, repeats=repeats), MixPrices(expert_error=expert_error))
-        points = claims_over_grid(rng=rng, setting=setting, repeats=repeats) if grid else None
+        arms = mix_table(simulate_mix(setting, rng=rng, repeats=repeats), prices)
+        points = claims_over_grid(rng=rng, setting=setting, repeats=repeats, batches=batches) if grid else None
     if as_json:
         emit_json({"arms": arms, "claims": CLAIMS, "grid": points})
         return
     table(
         _with_bands(arms), title=f"{items:,} items, {workers:,} workers, {experts:,} experts; crowds drawn: {repeats}"
     )
+    taught = float(arms["taught_minor"].sum()) / 100
+    spread = f", spread over {batches:,} batches" if batches > 1 else ""
+    say(f"{taught:,.0f} of the ML gate's cost taught it, on {setting.train_items:,} items{spread}")
     for arm in ("rules", "ML gate"):
         say(f"{arm}: {_claims_of(arms.set_index('arm').loc[arm], CLAIMS)}")
     if points is not None:

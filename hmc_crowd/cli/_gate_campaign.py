@@ -41,7 +41,11 @@ def decide(
     ] = None,
     setting: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=NUMBER", help="A threshold of the gate: quality=0.6; repeatable."),
+        typer.Option(
+            "--set",
+            metavar="NAME=NUMBER",
+            help="A threshold of the gate: quality=0.6; of ml also expert_cost, error_cost, expert_error; repeatable.",
+        ),
     ] = None,
     items: ItemsFile = None,
     aspect: AspectName = None,
@@ -59,6 +63,8 @@ def decide(
         emit_json(found)
         return
     facts(str(found), [(reason, f"{count:,}") for reason, count in found.reasons.items()])
+    if found.compared is not None:
+        table(found.compared.round(3), title="\non items with known labels, each held out from the gate once")
     notes(found.notes)
 
 

@@ -7,6 +7,7 @@ import typer
 
 from hmc_crowd.cli._app import PEOPLE, AsJson, Language, Skill, Workplace, app, connect
 from hmc_crowd.cli._arguments import skill_words
+from hmc_crowd.cli._quota_words import attribute_words
 from hmc_crowd.cli._show import emit_json, notes, say, table
 from hmc_crowd.cli._wording import HelpfulGroup
 from hmc_crowd.errors import InputError
@@ -15,6 +16,14 @@ invites_app = typer.Typer(cls=HelpfulGroup, help="Links for people of your own, 
 app.add_typer(invites_app, name="invites", rich_help_panel=PEOPLE)
 
 PublicUrl = Annotated[str, typer.Option("--public-url", metavar="URL", help="Where the workplace is served.")]
+Attributes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--attribute",
+        metavar="NAME=VALUE",
+        help="What the worker says of himself and lets quotas count by; repeatable: region=south.",
+    ),
+]
 _SERVED = "http://127.0.0.1:8000"
 
 
@@ -26,14 +35,18 @@ def invites_issue(
     pool: Annotated[str, typer.Option("--pool", metavar="NAME", help="To which pool the worker belongs.")] = "",
     skill: Skill = None,
     language: Language = None,
+    attribute: Attributes = None,
     public_url: PublicUrl = _SERVED,
     workplace: Workplace = None,
     as_json: AsJson = False,
 ) -> None:
     """Invite a worker and print the link; whoever has it works under that name."""
+    told = attribute_words(attribute, name="--attribute", such_as="region=south") if attribute else None
     with connect("local", workplace) as place:
         skills = skill_words(skill, language)
-        invite = place.invites().issue(worker, lifetime_s=days * 24 * 3600, label=label, pool=pool, skills=skills)
+        invite = place.invites().issue(
+            worker, lifetime_s=days * 24 * 3600, label=label, pool=pool, skills=skills, attributes=told
+        )
     if as_json:
         emit_json({"invite_id": invite.invite_id, "link": invite.url(public_url)})
         return
@@ -46,7 +59,7 @@ def invites_list(public_url: PublicUrl = _SERVED, workplace: Workplace = None, a
     """List the invitations, oldest first; with --json their links too."""
     import pandas as pd
 
-    columns = ["invite_id", "worker", "label", "pool", "skills", "expires_at", "revoked_at"]
+    columns = ["invite_id", "worker", "label", "pool", "skills", "attributes", "expires_at", "revoked_at"]
     with connect("local", workplace) as place:
         found: list[Any] = place.invites().all()
     rows = [{**{name: getattr(each, name) for name in columns}, "link": each.url(public_url)} for each in found]
@@ -54,7 +67,25 @@ def invites_list(public_url: PublicUrl = _SERVED, workplace: Workplace = None, a
     if as_json:
         emit_json(frame)
     else:
-        table(frame.drop(columns="link").assign(skills=frame["skills"].map(", ".join)))
+        told = frame["attributes"].map(lambda each: ", ".join(f"{name}={value}" for name, value in each.items()))
+        table(frame.drop(columns="link").assign(skills=frame["skills"].map(", ".join), attributes=told))
+
+
+@invites_app.command("attributes")
+def invites_attributes(
+    worker: Annotated[str, typer.Argument(metavar="WORKER", help="Under which name the work is kept.")],
+    attribute: Attributes = None,
+    workplace: Workplace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Keep what a worker says of himself, in place of what was kept before; without --attribute all is forgotten."""
+    told = attribute_words(attribute, name="--attribute", such_as="region=south")
+    with connect("local", workplace) as place:
+        place.invites().set_attributes(worker, told)
+    if as_json:
+        emit_json({"worker": worker, "attributes": told})
+    else:
+        say(f"{worker}: {', '.join(f'{name} {value}' for name, value in told.items()) or 'nothing is kept'}")
 
 
 @invites_app.command("revoke")

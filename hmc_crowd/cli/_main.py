@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["main"]
 
@@ -70,12 +71,11 @@ def _run(given: list[str], *, as_json: bool) -> int:
     # Imported here, so that an interrupt while Python still loads is one like any other.
     import typer
 
-    from hmc_crowd.cli._app import app
     from hmc_crowd.cli._wording import ClickError, on_the_command_line, usage
     from hmc_crowd.errors import HmcCrowdError
 
     try:
-        code = app(args=given, prog_name="hmc-crowd", standalone_mode=False)
+        code = _command()(args=given, prog_name="hmc-crowd", standalone_mode=False)
         # What Python buffered is written now, while a closed pipe can still be told from a fault.
         sys.stdout.flush()
     except HmcCrowdError as error:
@@ -88,6 +88,16 @@ def _run(given: list[str], *, as_json: bool) -> int:
         _complain(usage(error, given), "UsageError", 2, as_json=as_json)
         return 2
     return code if isinstance(code, int) else 0
+
+
+@cache
+def _command() -> Callable[..., Any]:
+    """Return the command of all commands: whoever calls `main` often builds it once."""
+    import typer
+
+    from hmc_crowd.cli._app import app
+
+    return typer.main.get_command(app)
 
 
 def _one_line(error: BaseException) -> str:

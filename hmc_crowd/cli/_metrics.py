@@ -110,7 +110,10 @@ def agreement(
     wide = names(raters)
     if not wide and any(each is not None for each in (judge, cluster, category)):
         raise InputError("--judge, --cluster and --category belong to rows with one column per rater: add --raters")
-    ratings = labels_of(loaded, wide or ["task", "worker", "label"], file, together=bool(wide))
+    names_of = [] if wide else ["task", "worker"]
+    ratings = labels_of(
+        loaded, wide or [*names_of, "label"], file, ids=names_of, together=bool(wide), nominal=scale == "nominal"
+    )
     clusters = optional(loaded, cluster, file)
     guess = None if judge is None else labels_of(loaded, [judge], file, like=ratings)[judge]
     with busy("measuring"):

@@ -36,16 +36,27 @@ def optional(frame: pd.DataFrame, name: str | None, file: Path) -> Any:
 
 
 def labels_of(
-    frame: pd.DataFrame, wanted: Sequence[str], file: Path, *, together: bool = False, like: Any = None
+    frame: pd.DataFrame,
+    wanted: Sequence[str],
+    file: Path,
+    *,
+    ids: Sequence[str] = (),
+    together: bool = False,
+    like: Any = None,
+    nominal: bool = False,
 ) -> pd.DataFrame:
     """Return columns of labels: empty cells missing; numbers if all their cells are numbers.
 
     Parameters
     ----------
+    ids : sequence of str
+        Columns of names, which never become numbers: task "007" is another than "7".
     together : bool
         Columns that share one scale: all become numbers or none.
     like : frame, optional
         Become numbers only if this frame's columns are.
+    nominal : bool
+        The labels are names: "01" is another than "1", so that a column with such cells stays text.
     """
     import pandas as pd
 
@@ -55,7 +66,10 @@ def labels_of(
         text = given.astype(object).where(given.notna(), None)
         cells[name] = text.map(lambda each: None if isinstance(each, str) and not each.strip() else each)
     numbers = {name: pd.to_numeric(each, errors="coerce") for name, each in cells.items()}
-    numeric = {name: bool((numbers[name].notna() == cells[name].notna()).all()) for name in wanted}
+    numeric = {name: name not in ids and bool((numbers[name].notna() == cells[name].notna()).all()) for name in wanted}
+    if nominal:
+        coded = {name: any(map(_zero_first, each)) for name, each in cells.items()}
+        numeric = {name: numeric[name] and not coded[name] for name in wanted}
     if together:
         numeric = dict.fromkeys(wanted, all(numeric.values()))
     if like is not None:
@@ -64,7 +78,23 @@ def labels_of(
     return pd.DataFrame({name: numbers[name] if numeric[name] else cells[name].astype(object) for name in wanted})
 
 
+def _zero_first(cell: Any) -> bool:
+    return isinstance(cell, str) and len(cell) > 1 and cell[0] == "0" and cell.isdigit()
+
+
 def outcomes_of(loaded: pd.DataFrame, name: str, file: Path) -> list[str | None]:
     """Return a column of outcomes; what no judge said is None."""
+    import numpy as np
+
+    from hmc_crowd.io import read_frame
+
     words = [str(each).strip().lower() for each in column(loaded, name, file).tolist()]
-    return [None if word in {"", "nan", "none", "unparsed"} else word for word in words]
+    found = [None if word in {"", "nan", "none", "unparsed"} else word for word in words]
+    odd = np.array([word not in {None, "win", "tie", "loss"} for word in found], dtype=bool)
+    if odd.any():
+        # Read again: nothing but the message needs the lines.
+        first = read_frame(file, kind=None).rows(odd, words)
+        raise FrameError(
+            f"{file}: {name} must be win, tie or loss, or empty where nothing was read: {first}; correct them"
+        )
+    return found

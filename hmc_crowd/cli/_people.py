@@ -31,6 +31,7 @@ from hmc_crowd.cli._app import (
 )
 from hmc_crowd.cli._arguments import count_or_share, read_budget, read_pay, require_budget, skill_words
 from hmc_crowd.cli._facts import plan_facts, sheet_facts
+from hmc_crowd.cli._gold_options import Encoder, ExpectedPeople, GoldLimit, GoldShare, Similar
 from hmc_crowd.cli._planning import Audit, MaxHuman, TradeOff
 from hmc_crowd.cli._quality_text import show_alerts, show_check
 from hmc_crowd.cli._show import busy, emit_json, facts, notes, progress_bar, say, to_plain
@@ -46,7 +47,6 @@ PayOrPool = Annotated[
 Method = Annotated[
     str, typer.Option("--method", metavar="METHOD", help="How answers become a label, as in `hmc-crowd aggregate`.")
 ]
-GoldShare = Annotated[float, typer.Option("--gold-share", metavar="SHARE", help="Share of gold questions in a HIT.")]
 CrowdFile = Annotated[
     Path | None,
     typer.Option(
@@ -66,6 +66,8 @@ CrowdSeed = Annotated[
     int, typer.Option("--seed", min=0, metavar="N", help="Of who they are and what they do.", rich_help_panel=REHEARSAL)
 ]
 
+Short = Annotated[bool, typer.Option("--short", help="Publish although too few people are known for the quotas.")]
+
 DRY = "nothing was sent; add --yes --budget AMOUNT to publish"
 
 
@@ -81,6 +83,8 @@ def publish(
     redundancy: Redundancy = 3,
     target_minutes: Minutes = 12.0,
     gold_share: GoldShare = 0.1,
+    gold_limit: GoldLimit = None,
+    people: ExpectedPeople = None,
     title: Annotated[
         str | None,
         typer.Option("--title", metavar="TEXT", help="What workers read first; the campaign's name by default."),
@@ -92,6 +96,7 @@ def publish(
     ] = None,
     skill: Skill = None,
     language: Language = None,
+    short: Short = False,
     db: Database = DEFAULT_DATABASE,
     campaign: CampaignName = None,
     as_json: AsJson = False,
@@ -114,11 +119,14 @@ def publish(
             budget_minor=read_budget(budget, currency),
             target_minutes=target_minutes,
             gold_share=gold_share,
+            gold_limit=gold_limit,
+            people=people,
             title=title,
             description=description,
             content_warning=content_warning,
             pool=pool,
             skills=skill_words(skill, language),
+            short=short,
             pages=shown_by,
             dry_run=not yes,
             progress=progress,
@@ -196,6 +204,8 @@ def check(
         int, typer.Option("--at-least", min=1, metavar="N", help="Gold answers without which nothing is decided.")
     ] = 3,
     level: Annotated[float, typer.Option("--level", metavar="SHARE", help="Of the workers' intervals.")] = 0.95,
+    encoder: Encoder = None,
+    similar: Similar = 0.7,
     db: Database = DEFAULT_DATABASE,
     campaign: CampaignName = None,
     as_json: AsJson = False,
@@ -206,13 +216,15 @@ def check(
     and what alerts last.
     """
     with open_campaign(db, campaign) as opened, busy("checking"):
-        result = opened.check_gold(minimum=minimum, at_least=at_least, level=level)
-        quality, alerts = opened.check_quality(level=level), opened.check_alerts()
+        result = opened.check_gold(minimum=minimum, at_least=at_least, level=level, encoder=encoder, similar=similar)
+        quality = opened.check_quality(level=level, encoder=encoder, similar=similar)
+        alerts = opened.check_alerts()
     if as_json:
         emit_json({**to_plain(result), "quality": quality, "alerts": alerts})
         return
     say(str(result))
-    show_check(quality)
+    notes(result.notes)
+    show_check(quality, said=result.notes)
     show_alerts(alerts)
     for worker, reason in result.excluded.items():
         say(f"left out: {worker}, {reason}")
@@ -234,7 +246,9 @@ def run(
     method: Method = "dawid_skene",
     target_minutes: Minutes = 12.0,
     gold_share: GoldShare = 0.1,
+    gold_limit: GoldLimit = None,
     content_warning: ContentWarning = "",
+    short: Short = False,
     max_rounds: Annotated[int, typer.Option("--max-rounds", min=1, metavar="N", help="Most rounds to play.")] = 5,
     crowd: CrowdFile = None,
     workers: Workers = 30,
@@ -270,7 +284,9 @@ def run(
             "budget_minor": read_budget(budget, currency),
             "target_minutes": target_minutes,
             "gold_share": gold_share,
+            "gold_limit": gold_limit,
             "content_warning": content_warning,
+            "short": short,
         }
         if simulated is not None:
             _require_rehearsal(place)

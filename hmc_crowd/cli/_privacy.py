@@ -123,21 +123,28 @@ def retain(
         str | None,
         typer.Option("--item-texts", metavar="TIME", help="Keep items' texts this long after they were added."),
     ] = None,
+    traits: Annotated[
+        str | None,
+        typer.Option(
+            "--traits", metavar="TIME", help="Keep what workers said of themselves this long; as --raw-ids if none."
+        ),
+    ] = None,
     yes: Sure = False,
     db: Database = DEFAULT_DATABASE,
     campaign: CampaignName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Erase raw worker ids and item texts that are old and not needed any more; labels and statistics stay."""
+    """Erase raw ids, traits of workers and item texts that are old and not needed; labels and statistics stay."""
     ages = {"raw_ids_for": read_age(raw_ids, name="--raw-ids")}
     ages["item_text_for"] = read_age(item_texts, name="--item-texts")
+    ages["traits_for"] = read_age(traits, name="--traits")
     if not any(age is not None for age in ages.values()):
-        raise InputError("nothing is asked for; give --raw-ids TIME, --item-texts TIME or both")
+        raise InputError("nothing is asked for; give --raw-ids TIME, --item-texts TIME, --traits TIME or several")
     with open_campaign(db, campaign) as opened, busy("erasing"):
         result = opened.retain(**ages, dry_run=not yes)
     if as_json:
         emit_json(result)
         return
     say(str(result))
-    if not yes and (result.raw_ids or result.item_texts):
+    if not yes and (result.raw_ids or result.item_texts or result.traits):
         say(_DRY)

@@ -1,4 +1,4 @@
-"""Commands on the people of a campaign: quality workers, gold, drift, texts, rates, ranking."""
+"""Commands on the people of a campaign: quality workers, gold, drift, incoming, texts, rates, ranking."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,14 +20,16 @@ from hmc_crowd.cli._app import (
     open_campaign,
 )
 from hmc_crowd.cli._arguments import read_moment, require_free
-from hmc_crowd.cli._quality_text import repeats, worker_table
+from hmc_crowd.cli._gold_options import Encoder, Similar
+from hmc_crowd.cli._quality_text import resting, worker_table
+from hmc_crowd.cli._quota_words import Quotas, read_quotas
 from hmc_crowd.cli._show import busy, emit_json, give, say, table
 from hmc_crowd.cli._wording import HelpfulGroup
 from hmc_crowd.errors import InputError
 
 quality_app = typer.Typer(
     cls=HelpfulGroup,
-    help="Who is good, and who has become worse? Workers, gold, drift, texts to look at, approval rates.",
+    help="Who is good, and who has become worse? Workers, gold, drift, new work, texts to look at, approval rates.",
 )
 app.add_typer(quality_app, name="quality", rich_help_panel=PEOPLE)
 
@@ -42,6 +44,8 @@ FalseAlarms = Annotated[
 def workers(
     level: Level = 0.95,
     false_alarms: FalseAlarms = 0.001,
+    encoder: Encoder = None,
+    similar: Similar = 0.7,
     out: OutFile = None,
     overwrite: Overwrite = False,
     db: Database = DEFAULT_DATABASE,
@@ -50,7 +54,7 @@ def workers(
 ) -> None:
     """Show how good everybody is, with the interval, alarms of drift, approval rate, and whose answers do not count."""
     require_free(out, overwrite=overwrite)
-    found = _checked(db, campaign, level, false_alarms)
+    found = _checked(db, campaign, level, false_alarms, encoder=encoder, similar=similar)
     give(
         found.workers, worker_table(found), out, as_json=as_json, overwrite=overwrite, head=str(found), said=found.notes
     )
@@ -64,14 +68,42 @@ def gold(
     campaign: CampaignName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show how often each known item was met, by how many workers, and which of them good workers miss."""
+    """Show the state of the gold: who met it and may yet, what rests at its limit, how hard it is, what looks wrong."""
     require_free(out, overwrite=overwrite)
     with open_campaign(db, campaign) as opened:
-        met, found = opened.gold_exposures(), opened.check_quality()
-    frame = met.groupby(["item", "aspect"], as_index=False).agg(workers=("worker", "nunique"), shown=("times", "sum"))
-    why = found.suspects.set_index(["item", "aspect"])["reason"]
-    frame = frame.assign(suspect=[why.get(key, "") for key in zip(frame["item"], frame["aspect"], strict=True)])
-    give(frame, frame, out, as_json=as_json, overwrite=overwrite, said=repeats(found))
+        found = opened.gold_table()
+    shown = found.drop(columns=["times", "limit", "difficulty"]).rename(columns={"given_out": "given"})
+    give(found, shown, out, as_json=as_json, overwrite=overwrite, said=resting(found))
+
+
+@quality_app.command("tolerance")
+def tolerance(
+    within: Annotated[
+        float | None,
+        typer.Argument(
+            metavar="[N]", help="Steps of a scale, a number's own unit, labels of a set; the rules alone if none."
+        ),
+    ] = None,
+    aspect: Annotated[
+        str | None, typer.Option("--aspect", metavar="NAME", help="Which question, where there are several.")
+    ] = None,
+    usual: Annotated[bool, typer.Option("--usual", help="Bring the default back.")] = False,
+    db: Database = DEFAULT_DATABASE,
+    campaign: CampaignName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set how far an answer to a known question may be off and still be right, and show the rules."""
+    if within is not None and usual:
+        raise InputError("give a tolerance, or --usual")
+    with open_campaign(db, campaign) as opened:
+        if within is not None or usual:
+            opened.set_gold_tolerance(within, aspect=aspect)
+        rules = opened.gold_rules()
+    if as_json:
+        emit_json(list(rules.values()))
+        return
+    for rule in rules.values():
+        say(str(rule))
 
 
 @quality_app.command("drift")
@@ -89,6 +121,26 @@ def drift(
     found = _checked(db, campaign, level, false_alarms)
     shown = found.drift[["worker", "at", "answers", "reason", "found_at"]]
     give(found.drift, shown, out, as_json=as_json, overwrite=overwrite, head=f"{found.new_alarms:,} alarms are new")
+
+
+@quality_app.command("incoming")
+def incoming(
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="TIME", help="Only what came until then, like 2026-01-05T12:00Z.")
+    ] = None,
+    out: OutFile = None,
+    overwrite: Overwrite = False,
+    db: Database = DEFAULT_DATABASE,
+    campaign: CampaignName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what the gold in each submission says, and how sure that makes us as of its moment; nobody is rejected."""
+    require_free(out, overwrite=overwrite)
+    until = None if as_of is None else read_moment(as_of, name="--as-of")
+    with open_campaign(db, campaign) as opened:
+        found = opened.incoming(as_of=until)
+    shown = found[["at", "worker", "submission_id", "answers", "gold", "right", "n", "rolling", "confidence"]]
+    give(found, shown.round({"rolling": 3, "confidence": 3}), out, as_json=as_json, overwrite=overwrite)
 
 
 @quality_app.command("texts")
@@ -154,12 +206,7 @@ def panel(
         Path, typer.Argument(metavar="FILE", help="worker (the platform's id) and what people said of themselves.")
     ],
     people: Annotated[int, typer.Option("--people", min=1, metavar="N", help="How many to draw.")],
-    quota: Annotated[
-        list[str],
-        typer.Option(
-            "--quota", metavar="COLUMN:VALUE=SHARE", help="At least this share; repeatable: region:south=0.3."
-        ),
-    ],
+    quota: Quotas,
     name: Annotated[str, typer.Option("--name", metavar="NAME", help="The same name draws the same people.")] = "panel",
     platform: Annotated[
         str | None, typer.Option("--platform", metavar="NAME", help="Have mturk or prolific let in these alone.")
@@ -172,7 +219,7 @@ def panel(
     as_json: AsJson = False,
 ) -> None:
     """Draw people so that quotas are kept; attributes are read for the draw and stored nowhere."""
-    quotas = _quotas(quota)
+    quotas = read_quotas(quota)
     with open_campaign(db, campaign) as opened:
         if platform is None:
             found = opened.draw_panel(file, quotas, people, name=name)
@@ -186,22 +233,6 @@ def panel(
     table(found.quotas)
 
 
-def _quotas(given: list[str]) -> list[Any]:
-    from hmc_crowd.quality import Quota
-
-    shares: dict[str, dict[str, float]] = {}
-    for each in given:
-        column, colon, rest = each.partition(":")
-        value, sign, share = rest.partition("=")
-        try:
-            shares.setdefault(column, {})[value] = float(share)
-        except ValueError:
-            sign = ""
-        if not (column and colon and value and sign):
-            raise InputError(f"--quota is {each!r}; write COLUMN:VALUE=SHARE, such as region:south=0.3")
-    return [Quota(column, by_value) for column, by_value in shares.items()]
-
-
-def _checked(db: str, campaign: str | None, level: float, false_alarms: float) -> Any:
+def _checked(db: str, campaign: str | None, level: float, false_alarms: float, **meaning: Any) -> Any:
     with open_campaign(db, campaign) as opened, busy("checking"):
-        return opened.check_quality(level=level, false_alarms=false_alarms)
+        return opened.check_quality(level=level, false_alarms=false_alarms, **meaning)

@@ -1,5 +1,6 @@
-"""Commands on qualification tests: tests add, take, list, sync."""
+"""Commands on qualification tests: tests add, collect, funnel, take, list, sync."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,30 +37,114 @@ Also = Annotated[
 
 @tests_app.command("add")
 def add(
-    name: Name,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="item, label[, training]: the right answers.")],
-    version: Annotated[int, typer.Option("--version", min=1, metavar="N", help="A version never changes.")] = 1,
-    pass_share: Annotated[float, typer.Option("--pass", metavar="SHARE", help="Right answers that pass.")] = 0.9,
-    attempts: Annotated[int, typer.Option("--attempts", min=1, metavar="N", help="How often one may try.")] = 1,
-    delay: Annotated[str, typer.Option("--delay", metavar="TIME", help="Between attempts: 30m, 8h, 2d.")] = "0s",
+    name: Annotated[str | None, typer.Argument(metavar="[TEST]", help="The test's name; the study's if none.")] = None,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="item, label[, training]: the right answers.")
+    ] = None,
+    study: Annotated[
+        Path | None,
+        typer.Option("--study", metavar="FILE", help="Keep the test that your own pages ask: serve's study (TOML)."),
+    ] = None,
+    version: Annotated[
+        int | None, typer.Option("--version", min=1, metavar="N", help="A version never changes; 1 if none.")
+    ] = None,
+    pass_share: Annotated[
+        float | None, typer.Option("--pass", metavar="SHARE", help="Right answers that pass; 0.9 if none.")
+    ] = None,
+    attempts: Annotated[
+        int | None, typer.Option("--attempts", min=1, metavar="N", help="How often one may try; once if none.")
+    ] = None,
+    delay: Annotated[
+        str | None, typer.Option("--delay", metavar="TIME", help="Between attempts: 30m, 8h, 2d; 0s if none.")
+    ] = None,
+    workplace: Workplace = None,
     db: Database = DEFAULT_DATABASE,
     campaign: CampaignName = None,
     as_json: AsJson = False,
 ) -> None:
     """Keep a version of a test; items with a true "training" are shown before, with feedback, and never count."""
-    from hmc_crowd.quality import QualificationTest
-
-    key, training = _key(file)
-    pause = 0.0 if delay in {"0", "0s"} else read_duration(delay, name="--delay")
-    test = QualificationTest(
-        name, version, key, training=training or None, pass_share=pass_share, attempts=attempts, delay_s=pause
-    )
-    with open_campaign(db, campaign) as opened:
-        opened.add_test(test)
+    terms = {"TEST": name, "FILE": file, "--version": version, "--pass": pass_share}
+    terms |= {"--attempts": attempts, "--delay": delay}
+    if study is not None:
+        for which, value in terms.items():
+            if value is not None:
+                raise InputError(f"{which} is {str(value)!r}, but --study's file says all of it; leave {which} out")
+        with open_campaign(db, campaign) as opened, connect("local", workplace) as place:
+            test = opened.add_study_test(study, platform=place)
+    else:
+        test = _test_of(name, file, version, pass_share, attempts, delay)
+        with open_campaign(db, campaign) as opened:
+            opened.add_test(test)
     if as_json:
         emit_json(test)
     else:
-        say(f"test {name!r}, version {version}: {test.pass_right} of {len(key)} right pass")
+        say(f"test {test.name!r}, version {test.version}: {test.pass_right} of {len(test.key)} right pass")
+
+
+def _test_of(
+    name: str | None,
+    file: Path | None,
+    version: int | None,
+    pass_share: float | None,
+    attempts: int | None,
+    delay: str | None,
+) -> Any:
+    """Return the test that the arguments describe."""
+    from hmc_crowd.quality import QualificationTest
+
+    if name is None or file is None:
+        raise InputError("TEST or FILE is missing; give both, or --study FILE for the test of your own pages")
+    key, training = _key(file)
+    pause = 0.0 if delay in {None, "0", "0s"} else read_duration(str(delay), name="--delay")
+    return QualificationTest(
+        name,
+        1 if version is None else version,
+        key,
+        training=training or None,
+        pass_share=0.9 if pass_share is None else pass_share,
+        attempts=1 if attempts is None else attempts,
+        delay_s=pause,
+    )
+
+
+@tests_app.command("collect")
+def collect(
+    workplace: Workplace = None,
+    db: Database = DEFAULT_DATABASE,
+    campaign: CampaignName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the attempts made on your own pages into the history; "hmc-crowd collect" does so, too."""
+    with open_campaign(db, campaign) as opened, connect("local", workplace) as place:
+        found = opened.collect_tests(place)
+    if as_json:
+        emit_json(found)
+    else:
+        say(str(found))
+
+
+@tests_app.command("funnel")
+def funnel(
+    name: Name,
+    platform: Annotated[
+        str, typer.Option("--platform", metavar="NAME", help="local: who came to your own pages; else who tried.")
+    ] = "local",
+    version: Version = None,
+    also: Also = None,
+    workplace: Workplace = None,
+    db: Database = DEFAULT_DATABASE,
+    campaign: CampaignName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how many people arrived, consented, tried, passed and worked, each share with its interval."""
+    with ExitStack() as stack:
+        opened = stack.enter_context(open_campaign(db, campaign))
+        place = stack.enter_context(connect(platform, workplace)) if platform == "local" else None
+        found = opened.test_funnel(name, platform=place, version=version, also=also or ())
+    if as_json:
+        emit_json(found)
+    else:
+        table(found)
 
 
 @tests_app.command("take")
@@ -111,6 +196,9 @@ def sync(
     platform: Annotated[str, typer.Option("--platform", metavar="NAME", help="mturk or prolific.")],
     version: Version = None,
     also: Also = None,
+    drop_excluded: Annotated[
+        bool, typer.Option("--drop-excluded", help="Take it from those whose answers are left out.")
+    ] = False,
     workplace: Workplace = None,
     endpoint: Endpoint = None,
     db: Database = DEFAULT_DATABASE,
@@ -119,7 +207,7 @@ def sync(
 ) -> None:
     """Tell a platform who is qualified: a qualification type of MTurk, a participant group of Prolific."""
     with open_campaign(db, campaign) as opened, connect(platform, workplace, endpoint) as place:
-        found = opened.sync_test(place, name, version=version, also=also or ())
+        found = opened.sync_test(place, name, version=version, also=also or (), drop_excluded=drop_excluded)
     if as_json:
         emit_json(found)
     else:

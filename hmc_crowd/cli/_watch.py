@@ -116,6 +116,8 @@ def _look(at: Outside, limit: int | None, by: str) -> Tick:
             approved = at.campaign.approve(at.place, budget_minor=limit, dry_run=False, by=by, **at.options())
     except (PlatformUnavailableError, DatabaseBusyError) as error:
         return Tick(now, "unavailable", why=str(error))
+    if found.collected.answers:
+        at.campaign.watch_drift()
     status, alerts = at.campaign.status(), at.campaign.check_alerts().notices
     if status.questions or found.ledger_gap_minor:
         gap = Money(found.ledger_gap_minor, found.currency)

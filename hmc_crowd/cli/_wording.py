@@ -28,6 +28,9 @@ _COMMANDS = {
     "certify()": "`hmc-crowd certify`",
     "approve()": "`hmc-crowd approve`",
     "pay()": "`hmc-crowd pay`",
+    "appeal()": "`hmc-crowd experts appeal open`",
+    "settle_appeal()": "`hmc-crowd experts appeal settle`",
+    "assign_experts()": "`hmc-crowd gate assign`",
     "questions()": "`hmc-crowd status`",
     "status().questions": "`hmc-crowd status`",
     "overwrite=True": "--overwrite",
@@ -36,6 +39,14 @@ _COMMANDS = {
     "aggregate(blind_only=True)": "`hmc-crowd aggregate --blind-only`",
     "include_stale=True": "--include-stale",
     "pages=": "--pages",
+    "repeats='all'": "--repeats all",
+    "repeats='latest'": "--repeats latest",
+    "method='choose'": "--method choose",
+    "labels=[...]": "--labels A,B",
+    "human=": "--human",
+    "system=": "--system",
+    "half_width=": "--within",
+    "difference=": "--difference",
 }
 _OPTIONS = {
     "max_human": "--max-human",
@@ -49,8 +60,13 @@ _OPTIONS = {
     "trade_offs": "--trade-offs",
     "max_humans": "--max-humans",
     "gold_share": "--gold-share",
+    "gold_limit": "--gold-limit",
     "target_minutes": "--target-minutes",
     "machine_accuracy": "--machine-accuracy",
+    "arrivals_per_s": "--arrivals",
+    "seconds_per_case": "--seconds",
+    "hours_per_day": "--hours-per-day",
+    "half_width": "--within",
 }
 _WORDS = {**_COMMANDS, **_OPTIONS}
 _WORD = re.compile(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hmc_crowd._base.checks import float_vector, require_same_length
+from hmc_crowd._base.checks import float_vector, require_generator, require_same_length
 from hmc_crowd.confidence._inputs import bool_vector
 from hmc_crowd.errors import InputError
 
@@ -82,6 +82,7 @@ def compare_at_equal_share(
     >>> table["accuracy"].tolist()
     [1.0, 0.5]
     """
+    require_generator(rng)
     import pandas as pd
 
     right, scores, first = _checked(confidences, correct, reference, draws, level)

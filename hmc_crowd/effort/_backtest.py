@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hmc_crowd._base.checks import float_vector, require_same_length
+from hmc_crowd._base.checks import float_vector, require_generator, require_same_length
 from hmc_crowd.effort._conformal import cluster_codes
 from hmc_crowd.effort._evaluate import take_rows
 from hmc_crowd.effort._frames import as_pandas
@@ -101,6 +101,7 @@ def backtest_total(
     >>> found.median_error < 0.1
     True
     """
+    require_generator(rng)
     truth = float_vector(seconds, name="seconds", low=0.0)
     table = X if isinstance(X, np.ndarray) else as_pandas(X, name="X")
     require_same_length([("seconds", truth), ("X", table)])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hmc_crowd._base.checks import float_vector
+from hmc_crowd._base.checks import float_vector, require_generator
 from hmc_crowd.effort._frames import as_pandas, number_column, require_columns, require_no_missing, require_unique
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def one_time_per_item(
     >>> kept.frame["seconds"].tolist(), kept.n_disagreed
     ([70], 1)
     """
+    require_generator(rng)
     import pandas as pd
 
     table = as_pandas(submissions, name="submissions")

@@ -49,7 +49,7 @@ def parse_approval_rate(text: str) -> float:
     >>> parse_approval_rate("0% (0/0)")
     nan
     """
-    match = _RATE.match(text)
+    match = _RATE.match(text) if isinstance(text, str) else None
     if match is None or float(match["pct"]) > 100 or (match["all"] and int(match["ok"]) > int(match["all"])):
         raise InputError(f"approval rate is {text!r}; expected a form like '95% (19/20)' between 0 and 100 %")
     if match["all"] is None:

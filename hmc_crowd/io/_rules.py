@@ -225,11 +225,17 @@ def _answer_columns(frame: pd.DataFrame, columns: dict[str, Any], where: Where, 
         columns["seconds"] = number_column(frame["seconds"], "seconds", where, low=0, may_miss=True)
 
 
+def _listed(labels: tuple[str, ...]) -> str:
+    """Return labels for a sentence; in quotes where one of them could be read as two, or not be seen."""
+    plain = all(each.isprintable() and each.strip() == each != "" and "," not in each for each in labels)
+    return ", ".join(labels if plain else map(repr, labels))
+
+
 def _known_labels(labels: pd.Series[Any], known: tuple[str, ...], where: Where) -> None:
     unknown = (~labels.isin(known) & labels.notna()).to_numpy()
     if unknown.any():
         raise FrameError(
-            f"{where.name}: label must be one of {', '.join(known)}: {where.rows(unknown, labels.to_numpy())}; "
+            f"{where.name}: label must be one of {_listed(known)}: {where.rows(unknown, labels.to_numpy())}; "
             "correct these rows or add the label"
         )
 

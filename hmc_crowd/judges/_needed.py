@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hmc_crowd._base.checks import require_same_length
+from hmc_crowd._base.checks import require_generator, require_same_length
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ def people_needed(
     >>> people_needed(judged, truth, target=1.0, rng=np.random.default_rng(0)).share
     0.25
     """
+    require_generator(rng)
     if not 0.0 < target <= 1.0 or not 0.0 < level < 1.0 or draws < 1:
         raise InputError(
             f"target {target!r}, level {level!r}, draws {draws!r}: give shares in (0, 1) and a count from 1"

@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from hmc_crowd.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -36,11 +38,18 @@ def parse_answer(text: str | None) -> str | None:
 def turned_back(label: str | None, swapped: bool) -> str | None:
     """Return the label as if nothing had been swapped.
 
+    Raises
+    ------
+    InputError
+        It is none of the three.
+
     Examples
     --------
     >>> turned_back("a", True), turned_back("tie", True), turned_back("a", False)
     ('b', 'tie', 'a')
     """
+    if label is not None and label not in _OTHER:
+        raise InputError(f"label is {label!r}; give 'a', 'b', 'tie' or None")
     return _OTHER[label] if swapped and label is not None else label
 
 

@@ -3,7 +3,7 @@
 Two packages of the name "rouge" disagree and can turn a winner round, so the definition is named:
 
 * ``"words"`` (default): counts of n-grams; a token is a run of letters, marks and digits of any script, lower case by
-  Unicode's case folding.
+  Unicode's case folding. Chinese and Japanese have no spaces: there each character is a token.
 * ``"rouge-score"``: the package rouge-score 0.1.2 without stemmer: counts of n-grams over ``[a-z0-9]+``.
 * ``"rouge"``: the package rouge 1.0.1, as HREF's published numbers use it: sets of n-grams over what spaces and full
   stops divide, case and commas kept, 1e-8 in the denominator, 0 for a blank text.
@@ -40,10 +40,14 @@ if TYPE_CHECKING:
 __all__ = ["Rouge", "RougeJudge", "rouge", "tokens"]
 
 PRESETS = ("words", "rouge-score", "rouge")
+# A definition that has changed is another judge.
+_DEFINITIONS = {"words": "words, characters of unspaced scripts"}
 MEASURES = ("rouge1", "rouge2", "rougeL")
 _ASCII = re.compile(r"[a-z0-9]+")
 # \w without the underscore; combining marks are not in \w, so scripts that need them get a class of their own.
-_MARKED = re.compile(r"(?:[^\W_][\u0300-\u036f\u0900-\u0dff\u0e00-\u0eff\u064b-\u065f]*)+")
+# Kana and ideographs stand alone: without spaces a whole sentence would be one token, and hardly two be equal.
+_UNSPACED = "\u3041-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_MARKED = re.compile(rf"[{_UNSPACED}]|(?:[^\W_{_UNSPACED}][\u0300-\u036f\u0900-\u0dff\u0e00-\u0eff\u064b-\u065f]*)+")
 # Of ASCII text both presets keep letters and digits alone: a table is faster than a pattern.
 _PLAIN = bytes(ord(chr(code).lower()) if chr(code).isalnum() else 32 for code in range(128)).ljust(256)
 
@@ -64,6 +68,8 @@ def tokens(text: str, preset: str = "words") -> list[str]:
     --------
     >>> tokens("L'été, well-known!"), tokens("L'été, well-known!", "rouge-score")
     (['l', 'été', 'well', 'known'], ['l', 't', 'well', 'known'])
+    >>> tokens("GPT-4は早い")
+    ['gpt', '4', 'は', '早', 'い']
     """
     if text.isascii() and preset in {"words", "rouge-score"}:
         return text.encode().translate(_PLAIN).decode().split()
@@ -133,7 +139,7 @@ class RougeJudge:
             raise InputError("a tokenizer of your own needs version='...': judges are told apart by it")
         self.name = "rouge" if measure == "rouge1" else measure
         self.measure, self.preset, self._tokenizer = measure, preset, tokenizer
-        self.version = fingerprint("rouge", measure, version or preset)
+        self.version = fingerprint("rouge", measure, version or _DEFINITIONS.get(preset, preset))
 
     def judge(self, pairs: Any) -> pd.DataFrame:
         """Return one judgement per pair; pairs without a reference stay unjudged."""

@@ -109,7 +109,8 @@ def ppi_mean(
         raise InputError(f"alternative is {alternative!r}; choose 'two-sided', 'larger' or 'smaller'")
     _refuse_overlap(ids, ids_unlabelled)
     if evidence is not None:
-        refuse_seeing(evidence, what="correct a machine's mean")
+        told = [evidence] if isinstance(evidence, str) else evidence
+        refuse_seeing(told, what="correct a machine's mean")
     y, f, w, lost = _labelled(labels, predictions, weights)
     rest, w_rest, lost_rest = _unlabelled(predictions_unlabelled, weights_unlabelled)
     common: dict[str, Any] = {

@@ -139,6 +139,8 @@ def read_ratings(ratings: Any, *, categories: Sequence[Any] | None = None) -> Ra
         raters, units = names, _index_of(ratings, len(array))
     else:
         array = array_of(ratings)
+        if array.ndim == 0:
+            raise InputError(f"ratings is a {type(ratings).__name__}; give rows of ratings, or a frame")
         if array.ndim == 1:
             array = array[None, :]
         raters, units = range(array.shape[1] if array.ndim == 2 else 0), range(len(array))

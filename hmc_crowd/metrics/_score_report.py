@@ -128,7 +128,11 @@ def score_report(
         exclude_zero_scores=exclude_zero_scores,
     )  # fmt: skip
     if people.n == 0:
-        raise InputError(f"no response of {people.total} has numeric human and system scores: {people.dropped}")
+        why = ", ".join(f"{reason} ({rows:,})" for reason, rows in people.dropped.items()) or "the table has no rows"
+        raise InputError(
+            f"no response of {people.total:,} can be compared: {why}; name the columns of numbers with human= "
+            f"(now {human!r}) and system= ({system!r})"
+        )
     if use not in {"raw", "scale"} or (use == "scale" and scaling is None):
         raise InputError(f"use is {use!r}; give 'raw', or 'scale' together with scaling=Scaling(...)")
     warnings: tuple[str, ...] = ()

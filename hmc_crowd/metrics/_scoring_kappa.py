@@ -20,11 +20,11 @@ from hmc_crowd.metrics._intervals import Ask, Interval, ask_for, no_interval, sp
 from hmc_crowd.metrics._intervals_boot import bca_ends, draws_of_rows, multiway_ends
 from hmc_crowd.metrics._intervals_clusters import Way, spread_of
 from hmc_crowd.metrics._result import Metric
-from hmc_crowd.metrics._scoring_labels import nominal_pairs
+from hmc_crowd.metrics._scoring_labels import as_labels, nominal_pairs
 from hmc_crowd.metrics._validate import score_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -56,7 +56,8 @@ def cohen_kappa(
     weights : {None, "linear", "quadratic"}
         Weight of a disagreement: 1, the distance of the labels, or its square.
     labels : sequence, optional
-        The labels in their order, for text labels with weights; neighbours are one apart.
+        All labels that there are; for text labels with weights in their order, neighbours one apart. A word among
+        them says that numbers are labels too.
     clusters, level, interval, rng, n_boot
         As in `exact_agreement`. "auto" is the delta method on Fisher's z.
 
@@ -69,7 +70,8 @@ def cohen_kappa(
     Raises
     ------
     InputError
-        As `exact_agreement`; unknown weights; text labels with weights but without `labels`.
+        As `exact_agreement`; unknown weights; text labels with weights but without `labels`; a label that `labels`
+        lacks or names twice.
 
     Notes
     -----
@@ -120,20 +122,39 @@ class _Table:
 
 
 def _table(human: Any, system: Any, weights: str | None, labels: Sequence[Any] | None, clusters: Any) -> _Table:
-    words = nominal_pairs(human, system, clusters=clusters)
+    order = None if labels is None else _order(labels)
+    words = nominal_pairs(human, system, clusters=clusters, listed=labels, ordered=weights is not None)
     if words is None:
         pairs = score_pairs(human, system, clusters=clusters)
+        if order is not None:
+            used = np.unique(np.rint(np.concatenate([pairs.human, pairs.system])))
+            _require_listed([str(int(each)) for each in used.tolist()], order)
         return _score_table(pairs.human, pairs.system, pairs.dropped, pairs.ways)
     place = np.arange(len(words.names), dtype=np.float64)
-    if labels is not None:
-        order = {str(label): spot for spot, label in enumerate(labels)}
-        lost = [name for name in words.names if name not in order]
-        if lost:
-            raise InputError(f"labels does not list {', '.join(map(repr, lost[:5]))}; name every label, in order")
+    if order is not None:
+        _require_listed(words.names, order)
         place = np.array([float(order[name]) for name in words.names])
     elif weights is not None:
         raise InputError(f"weights is {weights!r} but the labels are text; give labels=[...] in their order")
-    return _cells(words.human, words.system, place, words.dropped, words.ways)
+    return _cells(words.human, words.system, place, words.dropped, words.ways, words.warnings)
+
+
+def _order(labels: Sequence[Any]) -> dict[str, int]:
+    """Return each label's place in the list."""
+    if isinstance(labels, str):
+        raise InputError(f"labels is the text {labels!r}; give a list of labels")
+    names = as_labels(labels)
+    order = {name: spot for spot, name in enumerate(names)}
+    if len(order) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"labels names {twice!r} more than once; name each label once, in order")
+    return order
+
+
+def _require_listed(names: Iterable[str], order: dict[str, int]) -> None:
+    lost = sorted(name for name in names if name not in order)
+    if lost:
+        raise InputError(f"labels does not list {', '.join(map(repr, lost[:5]))}; name every label, in order")
 
 
 def _score_table(

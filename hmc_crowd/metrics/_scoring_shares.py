@@ -47,8 +47,9 @@ def exact_agreement(
     ----------
     human : array of scores, shape (n,), or a frame
         A frame (pandas, polars, mapping of columns) has columns ``human, system``; or it is long, ``task, worker``
-        and ``score`` or ``label``, and `system` names the worker that plays the system. Two columns of text that
-        hold no number at all are compared as labels.
+        and ``score`` or ``label``, and `system` names the worker that plays the system. Columns of text are labels if
+        they hold no number at all; so are, with a warning, numbers beside a word that both columns use, and numbers
+        that begin with a zero. Any other word among numbers is a bad score, left out and counted.
     system : array of scores, shape (n,)
     level : float, default 0.95
         Coverage of the interval.
@@ -81,7 +82,8 @@ def exact_agreement(
     labels = nominal_pairs(human, system, clusters=clusters)
     if labels is not None:
         told: dict[str, Any] = {"name": "exact agreement", "dropped": labels.dropped, "level": ask.level}
-        return _share(labels.human == labels.system, labels.ways, ask, told)
+        found = _share(labels.human == labels.system, labels.ways, ask, told)
+        return found.replace(warnings=(*found.warnings, *labels.warnings))
     return _within(human, system, 0.0, "exact agreement", ask, clusters)
 
 

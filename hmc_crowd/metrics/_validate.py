@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 LONG = ("task", "worker")
-_MISSING = {"", "nan", "none", "na", "null", "<na>"}
+_MISSING = {"", "nan", "none", "na", "n/a", "#n/a", "null", "<na>"}
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,10 +15,13 @@ from hmc_crowd.quality._approval import approval_ranking
 from hmc_crowd.quality._capacity import Staffing, staffing
 from hmc_crowd.quality._complexity import ComplexityModel, ComplexityReport, complexity_features, disagreement
 from hmc_crowd.quality._decay import kept_share, literal_decay, priority_score, right_in_a_row, streak_bonus
+from hmc_crowd.quality._diversity_agreement import group_agreement, group_cohesion
+from hmc_crowd.quality._diversity_compare import GroupComparison, compare_groups
 from hmc_crowd.quality._diversity_quota import DiverseDraw, Quota, age_group, draw_diverse
-from hmc_crowd.quality._diversity_report import group_agreement, group_labels
+from hmc_crowd.quality._diversity_report import group_accuracy, group_labels
 from hmc_crowd.quality._drift import answers_between, find_drift
 from hmc_crowd.quality._drift_cusum import Cusum, Levels, RunLength, agreement_levels
+from hmc_crowd.quality._drift_ease import check_ease
 from hmc_crowd.quality._drift_trend import rolling_quality
 from hmc_crowd.quality._drift_unknown import UnknownChange
 from hmc_crowd.quality._exclusion import ExclusionEffect, exclude_workers, exclusion_effect
@@ -32,9 +35,17 @@ from hmc_crowd.quality._expert_transport import Transport, best_transport
 from hmc_crowd.quality._experts import Expert
 from hmc_crowd.quality._fair_pay import FairPay, fair_pay
 from hmc_crowd.quality._gate import Decision, Decisions, ExpertGate, GateBase, Verdict
-from hmc_crowd.quality._gate_compare import GateComparison, GateCurve, compare_gates, gate_curve
+from hmc_crowd.quality._gate_compare import (
+    GATE_CLAIMS,
+    GateComparison,
+    GateCurve,
+    claims_beside,
+    compare_gates,
+    gate_curve,
+)
 from hmc_crowd.quality._gate_consensus import ConsensusGate, WeightedGate
 from hmc_crowd.quality._gate_costs import GateCosts
+from hmc_crowd.quality._gate_cross import HeldOutGate, cross_decide
 from hmc_crowd.quality._gate_evidence import GateEvidence, gate_evidence
 from hmc_crowd.quality._gate_export import decision_records
 from hmc_crowd.quality._gate_learned import LearnedGate
@@ -42,10 +53,12 @@ from hmc_crowd.quality._gate_persist import load_gate, save_gate
 from hmc_crowd.quality._gate_posterior import PosteriorGate
 from hmc_crowd.quality._gate_rules import RULE_PRESETS, RuleGate
 from hmc_crowd.quality._gate_split import GateSplit, split_answers
-from hmc_crowd.quality._gold_draw import GoldDraw, GoldLoad, draw_gold, gold_load
+from hmc_crowd.quality._gold_draw import GoldDraw, draw_gold
+from hmc_crowd.quality._gold_load import GoldLoad, gold_load
 from hmc_crowd.quality._gold_marks import exact_marks, gold_confidence, semantic_marks, tolerance_marks
 from hmc_crowd.quality._gold_report import gold_report
 from hmc_crowd.quality._gold_scores import gold_scores
+from hmc_crowd.quality._gold_turns import GoldTurns, gold_cells
 from hmc_crowd.quality._mix import CLAIMS, MixPrices, claims_over_grid, mix_table, simulate_mix
 from hmc_crowd.quality._mix_draw import MixSetting
 from hmc_crowd.quality._pasted import flag_pasted, flag_signals
@@ -63,6 +76,7 @@ __all__ = [
     "ALERT_RULES",
     "CLAIMS",
     "FEATURES",
+    "GATE_CLAIMS",
     "RULE_PRESETS",
     "SOURCE_TIERS",
     "AgreementRates",
@@ -94,6 +108,9 @@ __all__ = [
     "GateSplit",
     "GoldDraw",
     "GoldLoad",
+    "GoldTurns",
+    "GroupComparison",
+    "HeldOutGate",
     "LearnedGate",
     "Levels",
     "MixPrices",
@@ -127,11 +144,15 @@ __all__ = [
     "audit_sample",
     "best_transport",
     "check_alerts",
+    "check_ease",
     "check_rejections",
     "choose_expert",
+    "claims_beside",
     "claims_over_grid",
     "compare_gates",
+    "compare_groups",
     "complexity_features",
+    "cross_decide",
     "decision_records",
     "disagreement",
     "draw_diverse",
@@ -147,12 +168,15 @@ __all__ = [
     "flag_signals",
     "gate_curve",
     "gate_evidence",
+    "gold_cells",
     "gold_checks",
     "gold_confidence",
     "gold_load",
     "gold_report",
     "gold_scores",
+    "group_accuracy",
     "group_agreement",
+    "group_cohesion",
     "group_labels",
     "kept_share",
     "literal_decay",

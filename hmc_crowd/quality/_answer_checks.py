@@ -16,12 +16,13 @@ from hmc_crowd.aggregation._codes import encode  # because repeated and missing 
 from hmc_crowd.aggregation._gold import gold_table  # because gold is read in one way
 from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.quality._matching import require_one_kind, same_labels
-from hmc_crowd.quality._votes import count_votes
+from hmc_crowd.quality._votes import count_votes, votes_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hmc_crowd.aggregation._codes import CodedAnswers, Repeats  # because repeated answers follow one rule
+    from hmc_crowd.aggregation._codes import Repeats  # because repeated answers follow one rule
+    from hmc_crowd.quality._votes import Votes
 
 __all__ = ["agreement_checks", "check_table", "gold_checks", "last_checks"]
 
@@ -68,7 +69,9 @@ def gold_checks(answers: pd.DataFrame, gold: Any) -> pd.DataFrame:
     )
 
 
-def agreement_checks(answers: pd.DataFrame, *, least_others: int = 2, repeats: Repeats = "latest") -> pd.DataFrame:
+def agreement_checks(
+    answers: pd.DataFrame, *, least_others: int = 2, repeats: Repeats = "latest", as_it_came: bool = False
+) -> pd.DataFrame:
     """Return for each answer whether it is what most of the *other* workers say.
 
     Parameters
@@ -78,12 +81,17 @@ def agreement_checks(answers: pd.DataFrame, *, least_others: int = 2, repeats: R
     least_others : int, default 2
         Other answers that a task needs to say anything.
     repeats : {"latest", "refuse"}, default "latest"
+    as_it_came : bool, default False
+        Check each answer once, at the first moment at which enough others had answered and were not tied, by what they
+        had said until then; a worker's first answer counts. What comes later changes no check, which is what watching
+        needs: who looks every day sees the history that he saw before. Needs ``submitted``.
 
     Returns
     -------
     pandas.DataFrame
         ``worker, task, right`` and, with ``submitted``, ``at``: the last submission of the task, since the others'
-        answers were not known before. Tasks where the others are tied say nothing and are left out.
+        answers were not known before, or, as it came, the moment of the check. Tasks where the others are tied say
+        nothing and are left out.
 
     Examples
     --------
@@ -96,8 +104,10 @@ def agreement_checks(answers: pd.DataFrame, *, least_others: int = 2, repeats: R
         raise InputError(f"least_others is {least_others!r}; give a whole number of at least 1")
     if repeats == "all":
         raise InputError("repeats is 'all', which would compare workers with themselves; choose 'latest' or 'refuse'")
+    if as_it_came:
+        return _as_it_came(answers, least_others)
     coded = encode(answers, repeats=repeats)
-    ahead = _lead_among_others(coded)
+    ahead = _lead_among_others(coded.task, count_votes(coded), len(coded.tasks))
     says = (coded.n_answers[coded.task] > least_others) & (ahead != 0)
     task, worker = coded.task[says], coded.worker[says]
     made = pd.DataFrame({"worker": coded.workers[worker], "task": coded.tasks[task], "right": ahead[says] > 0})
@@ -108,11 +118,34 @@ def agreement_checks(answers: pd.DataFrame, *, least_others: int = 2, repeats: R
     return check_table(made.assign(at=last.reindex(made["task"]).array))
 
 
-def _lead_among_others(coded: CodedAnswers) -> NDArray[np.intp]:
+def _as_it_came(answers: pd.DataFrame, least_others: int) -> pd.DataFrame:
+    _require(answers, ["task", "worker", "label", "submitted"], name="answers")
+    _require_aware(answers)
+    rows = answers[answers["label"].notna() & answers["submitted"].notna()].sort_values("submitted", kind="stable")
+    rows = rows.drop_duplicates(["task", "worker"])
+    place = rows.groupby("task").cumcount().to_numpy()
+    task, tasks = pd.factorize(rows["task"])
+    label, labels = pd.factorize(rows["label"])
+    lead = np.zeros(len(rows), dtype=np.intp)
+    at = rows["submitted"].to_numpy(dtype="datetime64[us]", copy=True)
+    for last in range(least_others, int(place.max(initial=-1)) + 1):
+        # The state of each task when its answer number `last` came; whoever is not checked yet may be now.
+        moment = np.full(len(tasks), np.datetime64("NaT", "us"))
+        moment[task[place == last]] = at[place == last]
+        there = np.flatnonzero((place <= last) & ~np.isnat(moment[task]))
+        said = _lead_among_others(task[there], votes_of(task[there], label[there], len(labels)), len(tasks))
+        new = (lead[there] == 0) & (said != 0)
+        lead[there[new]] = said[new]
+        at[there[new]] = moment[task[there[new]]]
+    checked = lead != 0
+    made = rows.loc[checked, ["worker", "task"]].reset_index(drop=True)
+    return check_table(made.assign(right=lead[checked] > 0, at=pd.DatetimeIndex(at[checked]).tz_localize("UTC")))
+
+
+def _lead_among_others(task: NDArray[np.intp], votes: Votes, n_tasks: int) -> NDArray[np.intp]:
     """Return of each answer whether its label leads among the *other* answers (1), another one does (-1), or none."""
-    votes, n_tasks = count_votes(coded), len(coded.tasks)
     own = votes.count[votes.of_answer]
-    first, second, third = (votes.highest(n_tasks, place)[coded.task] for place in range(3))
+    first, second, third = (votes.highest(n_tasks, place)[task] for place in range(3))
     # The two largest of the other labels: what is left of the first three when this label is taken out.
     best = np.where(own == first, second, first)
     next_best = np.where((own == first) | (own == second), third, second)

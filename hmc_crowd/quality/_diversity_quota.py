@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -61,6 +61,10 @@ class Quota:
     kind : {"minimum", "target"}, default "minimum"
         At least this share (rounded up to people), or this share (rounded to the nearest whole numbers; the shares of a
         target may add up to at most 1).
+    filter_id : str, default ""
+        How a recruiting platform calls the attribute; without it, it is looked up there by its name.
+    choices : mapping, optional
+        How that platform calls a value: its choice ids, or ranges such as ``18-25``; the others are looked up.
 
     Examples
     --------
@@ -73,6 +77,8 @@ class Quota:
     attribute: str
     shares: Mapping[Any, float]
     kind: Literal["minimum", "target"] = "minimum"
+    filter_id: str = ""
+    choices: Mapping[Any, Collection[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.kind not in ("minimum", "target"):
@@ -87,6 +93,11 @@ class Quota:
         if sum(self.shares.values()) > 1 + 1e-9:
             total = sum(self.shares.values())
             raise InputError(f"the quotas for {self.attribute!r} add up to {total:g}, more than everybody; lower them")
+        for value, names in self.choices.items():
+            if value not in self.shares or isinstance(names, str):
+                raise InputError(
+                    f"choices of {self.attribute!r} has {value!r}: {names!r}; give a list for a value asked for"
+                )
 
     def counts(self, n: int) -> dict[Any, int]:
         """Return how many of ``n`` people the quota asks for, by value."""

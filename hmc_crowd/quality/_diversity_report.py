@@ -1,33 +1,42 @@
-"""Do groups of people judge differently? Agreement and label shares by group, with intervals.
+"""Do groups of people label differently? Shares of labels, and of right answers, by group, with intervals.
 
-Answers of one person are alike, so an interval counts people, not answers: the variance of the share is taken over
-workers (Taylor's linearisation of a ratio), and the interval is Wilson's for as many independent answers as have that
-variance. Groups of few people are not shown: attributes are protected, and appear in sums alone.
+Two figures stand side by side. The **share** of a group's answers describes them, and misleads as a comparison: a group
+that saw harder or other items is not biased. The **difference** is taken on the same items: for each item that people
+of the group and others judged, the group's share minus theirs, items weighted by how much they tell (Mantel and
+Haenszel's weights). Whatever the items are, it is 0 on average if groups judge alike.
 
-A difference is no proof of bias: groups may have had other tasks. Compare on the same tasks where you can.
+Guarantee: all intervals of one table hold together with probability ``level``, answers of one person being alike
+(`_diversity_jackknife`). Condition: who gets an item does not depend on the answers to it. A true difference may be
+one of skill as well as of views: look at the right answers beside.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from hmc_crowd.errors import FrameError, InputError
-from hmc_crowd.quality._agreement import agreement_rates
-from hmc_crowd.quality._matching import require_one_kind
+from hmc_crowd.quality._diversity_groups import Grouped, form_groups
+from hmc_crowd.quality._diversity_jackknife import jackknife, together
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
     from numpy.typing import NDArray
 
-__all__ = ["group_agreement", "group_labels"]
+__all__ = ["SHARES", "group_accuracy", "group_labels", "label_table"]
+
+SHARES = [
+    "people", "answers", "share", "low", "high", "items", "share_there", "others_there", "difference",
+    "difference_low", "difference_high", "differs",
+]  # fmt: skip
 
 
 def group_labels(
     answers: pd.DataFrame, workers: pd.DataFrame, attribute: str, *, level: float = 0.95, least_people: int = 5
 ) -> pd.DataFrame:
-    """Return the share of each label by group.
+    """Return the share of each label by group, and its difference from others' on the same items.
 
     Parameters
     ----------
@@ -37,90 +46,189 @@ def group_labels(
         Columns ``worker`` and the attribute; who did not say is in the group "not said".
     attribute : str
     level : float, default 0.95
+        With this probability all shares are in their intervals, and so are all differences.
     least_people : int, default 5
         Groups of fewer people are put together as "other groups", and left out if these are still fewer.
 
     Returns
     -------
     pandas.DataFrame
-        Columns ``group, label, people, answers, share, low, high``.
+        Columns ``group, label, people, answers, share, low, high``; and, on the ``items`` that the group and others
+        judged: ``share_there`` of the group, ``others_there``, ``difference, difference_low, difference_high``, and
+        ``differs``, whether 0 is outside. Missing where there are no such items.
 
     Examples
     --------
-    >>> answers = pd.DataFrame({"task": range(20), "worker": [n % 10 for n in range(20)], "label": list("xy") * 10})
-    >>> people = pd.DataFrame({"worker": range(10), "region": ["north"] * 6 + ["south"] * 4})
-    >>> group_labels(answers, people, "region")[["group", "label", "people", "share"]].to_numpy().tolist()
-    [['north', 'x', 6, 0.5], ['north', 'y', 6, 0.5]]
+    The south sees the hard items, where everybody is in doubt. Nobody is biased:
+
+    >>> rows = [(task, w, "x" if (task + w) % 10 < (9 if task < 9 else 4) else "y")
+    ...         for task in range(12) for w in range(20) if w < 10 or task > 6]
+    >>> answers = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    >>> people = pd.DataFrame({"worker": range(20), "region": ["north"] * 10 + ["south"] * 10})
+    >>> found = group_labels(answers, people, "region")
+    >>> found.loc[found["label"] == "x", ["group", "share", "difference", "differs"]].round(3).to_numpy().tolist()
+    [['north', 0.775, 0.0, False], ['south', 0.6, 0.0, False]]
     """
-    rows = _with_group(answers, workers, attribute, least_people)
-    found = []
-    for group, part in rows.groupby("group", sort=True):
-        n = part.groupby("worker").size()
-        size = n.to_numpy().astype(np.float64)
-        for label in sorted(rows["label"].unique(), key=str):
-            hits = (part["label"] == label).groupby(part["worker"]).sum().reindex(n.index)
-            share, low, high = _ratio(hits.to_numpy().astype(np.float64), size, level)
-            found.append((group, label, len(n), int(n.sum()), share, low, high))
-    return pd.DataFrame(found, columns=["group", "label", "people", "answers", "share", "low", "high"])
+    return label_table(form_groups(answers, workers, attribute, least_people), level)
 
 
-def group_agreement(
-    answers: pd.DataFrame, workers: pd.DataFrame, attribute: str, *, level: float = 0.95, least_people: int = 5
+def group_accuracy(
+    answers: pd.DataFrame,
+    gold: pd.DataFrame,
+    workers: pd.DataFrame,
+    attribute: str,
+    *,
+    level: float = 0.95,
+    least_people: int = 5,
 ) -> pd.DataFrame:
-    """Return how often answers of each group agree with the answers of others to the same tasks.
+    """Return the share of right answers to gold by group, and its difference from others' on the same gold.
 
     Parameters
     ----------
     answers, workers, attribute, level, least_people
         As for `group_labels`.
+    gold : pandas.DataFrame
+        Columns ``item, label``.
 
     Returns
     -------
     pandas.DataFrame
-        Columns ``group, people, pairs, share, low, high``: ``pairs`` are pairs of an answer of the group and an answer
-        of anybody else to the same task. A group that agrees less is in the minority; who is right is not in it.
+        Columns as of `group_labels` without ``label``; a group of fewer than ``least_people`` who met gold is put
+        together with others or left out.
+
+    Examples
+    --------
+    >>> rows = [(t, w, "x" if w < 20 or (t + w) % 3 else "y") for t in range(6) for w in range(40)]
+    >>> answers = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    >>> gold = pd.DataFrame({"item": range(6), "label": "x"})
+    >>> people = pd.DataFrame({"worker": range(40), "region": ["north"] * 20 + ["south"] * 20})
+    >>> found = group_accuracy(answers, gold, people, "region")
+    >>> found[["group", "share", "difference", "differs"]].round(2).to_numpy().tolist()
+    [['north', 1.0, 0.33, True], ['south', 0.67, -0.33, True]]
     """
-    rows = _with_group(answers, workers, attribute, least_people)
-    rates = agreement_rates(answers).workers.set_index("worker")
-    groups = rows.drop_duplicates("worker").set_index("worker")["group"]
-    rates = rates.loc[rates.index.isin(groups.index) & (rates["compared"] > 0)]
-    found = []
-    for group, part in rates.groupby(groups.reindex(rates.index), sort=True):
-        agreed, compared = part["agreed"].to_numpy(dtype=float), part["compared"].to_numpy(dtype=float)
-        found.append((group, len(part), int(compared.sum()), *_ratio(agreed, compared, level)))
-    return pd.DataFrame(found, columns=["group", "people", "pairs", "share", "low", "high"])
+    from hmc_crowd.quality._matching import same_labels
+
+    known = gold.drop_duplicates("item").set_index("item")["label"]
+    met = answers[answers["task"].isin(known.index)].dropna(subset=["label"])
+    right = same_labels(met["label"], known.reindex(met["task"]))
+    marked = met.assign(label=np.where(right, "right", "wrong"))
+    grouped = form_groups(marked, workers, attribute, least_people)
+    found = _table(grouped, {"right": _is_label(grouped, "right")}, level)
+    return found.drop(columns="label")
 
 
-def _with_group(answers: pd.DataFrame, workers: pd.DataFrame, attribute: str, least_people: int) -> pd.DataFrame:
-    for frame, name, wanted in (
-        (answers, "answers", ("task", "worker", "label")),
-        (workers, "workers", ("worker", attribute)),
-    ):
-        missing = [column for column in wanted if column not in frame.columns]
-        if missing:
-            raise FrameError(f"{name} lacks the column {missing[0]}; it has {', '.join(map(str, frame.columns[:12]))}")
-    if workers["worker"].duplicated().any():
-        raise FrameError(f"workers has {workers.loc[workers['worker'].duplicated(), 'worker'].iloc[0]!r} twice")
-    if least_people < 1:
-        raise InputError(f"least_people is {least_people}; give at least 1")
-    said = workers.set_index("worker")[attribute].astype(object)
-    require_one_kind(said.index, answers["worker"], name="workers.worker and answers.worker")
-    rows = answers.dropna(subset=["label"])
-    group = said.reindex(rows["worker"]).to_numpy(dtype=object)
-    rows = rows.assign(group=np.where(pd.isna(group), "not said", group.astype(str)))
-    people = rows.groupby("group")["worker"].nunique()
-    small = rows["group"].isin(people.index[people < least_people])
-    rows = rows.assign(group=rows["group"].where(~small, "other groups"))
-    people = rows.groupby("group")["worker"].nunique()
-    return rows[rows["group"].isin(people.index[people >= least_people])]
+def label_table(
+    grouped: Grouped,
+    level: float,
+    *,
+    numeric: bool = False,
+    members: Callable[[Any], Collection[Any]] | None = None,
+) -> pd.DataFrame:
+    """Return the table of `group_labels`; of numbers their mean in the place of a share, of sets their members."""
+    labels = grouped.coded.labels
+    if numeric:
+        values = np.asarray(labels, dtype=np.float64)[grouped.coded.label]
+        return _table(grouped, {"mean": values}, level, bounds=(-np.inf, np.inf))
+    if members is not None:
+        sets = [frozenset(members(label)) for label in labels]
+        every = sorted(set().union(*sets), key=str)
+        has = {label: np.array([label in each for each in sets], dtype=bool)[grouped.coded.label] for label in every}
+        return _table(grouped, has, level, exclusive=False)
+    return _table(grouped, {label: grouped.coded.label == code for code, label in enumerate(labels)}, level)
+
+
+def _is_label(grouped: Grouped, name: str) -> NDArray[np.bool_]:
+    labels = list(grouped.coded.labels)
+    mine: NDArray[np.bool_] = grouped.coded.label == (labels.index(name) if name in labels else -1)
+    return mine
+
+
+def _table(
+    grouped: Grouped,
+    values: dict[Any, NDArray[Any]],
+    level: float,
+    *,
+    bounds: tuple[float, float] = (-1.0, 1.0),
+    exclusive: bool = True,
+) -> pd.DataFrame:
+    """Return `SHARES` by group and value."""
+    n_groups, n_values = len(grouped.names), len(values)
+    # Of two labels the second share is what the first one leaves, and of two groups the second difference mirrors.
+    free = n_values - (n_values == 2 and exclusive)
+    each = together(level, n_groups * free)
+    each_difference = together(level, (n_groups - (n_groups == 2)) * free)
+    people = grouped.people()
+    rows = []
+    for number, group in enumerate(grouped.names):
+        for label, value in values.items():
+            y = value.astype(np.float64)
+            own = _own_share(grouped, y, number, each, bounds)
+            rows.append(
+                (group, label, int(people[number]), *own, *_same_items(grouped, y, number, each_difference, bounds))
+            )
+    return pd.DataFrame(rows, columns=["group", "label", *SHARES]).astype({"differs": bool})
+
+
+def _own_share(
+    grouped: Grouped, y: NDArray[np.float64], number: int, level: float, bounds: tuple[float, float]
+) -> tuple[int, float, float, float]:
+    """Return answers, share and interval of a group."""
+    mine = grouped.of_answer == number
+    worker = grouped.coded.worker[mine]
+    n = np.bincount(worker).astype(np.float64)
+    hits = np.bincount(worker, weights=y[mine])[n > 0]
+    n = n[n > 0]
+    if np.isinf(bounds[0]):
+        share = float(hits.sum() / n.sum())
+        without = _divided(hits.sum() - hits, n.sum() - n)
+        return int(n.sum()), share, *jackknife(share, without, np.zeros(len(n), np.intp), level, bounds=bounds)
+    return int(n.sum()), *_ratio(hits.astype(np.float64), n, level)
+
+
+def _same_items(
+    grouped: Grouped, y: NDArray[np.float64], number: int, level: float, bounds: tuple[float, float]
+) -> tuple[int, float, float, float, float, float, bool]:
+    """Return items that both judged, the two means there, their difference, its interval, and whether 0 is outside."""
+    coded = grouped.coded
+    counts = grouped.of_answer >= 0
+    task, worker, y, inside = coded.task[counts], coded.worker[counts], y[counts], grouped.of_answer[counts] == number
+    size = len(coded.tasks)
+    n_in, n_out = (np.bincount(task[side], minlength=size).astype(np.float64) for side in (inside, ~inside))
+    s_in, s_out = (np.bincount(task[side], weights=y[side], minlength=size) for side in (inside, ~inside))
+    both = (n_in > 0) & (n_out > 0)
+    if not both.any():
+        nan = float("nan")
+        return 0, nan, nan, nan, nan, nan, False
+    weight = _divided(n_in * n_out, n_in + n_out)
+    total = float(weight.sum())
+    own, others = (float((weight * _divided(s, n))[both].sum() / total) for s, n in ((s_in, n_in), (s_out, n_out)))
+    # What each answer brings: the item's sums once more without it.
+    at = both[task]
+    task, worker, y, one = task[at], worker[at], y[at], inside[at].astype(np.float64)
+    less_in, less_out = n_in[task] - one, n_out[task] - (1 - one)
+    top = _divided(less_out * (s_in[task] - one * y) - less_in * (s_out[task] - (1 - one) * y), less_in + less_out)
+    top -= weight[task] * (_divided(s_in, n_in) - _divided(s_out, n_out))[task]
+    bottom = _divided(less_in * less_out, less_in + less_out) - weight[task]
+    taking_part = np.unique(worker)
+    moved = [np.bincount(worker, weights=part)[taking_part] for part in (top, bottom)]
+    without = _divided((own - others) * total + moved[0], total + moved[1], empty=np.nan)
+    stratum = (grouped.of_worker[taking_part] == number).astype(np.intp)
+    low, high = jackknife(own - others, without, stratum, level, bounds=bounds)
+    return int(both.sum()), own, others, own - others, low, high, bool(low > 0 or high < 0)
+
+
+def _divided(top: Any, bottom: Any, *, empty: float = 0.0) -> NDArray[np.float64]:
+    """Return the quotient, ``empty`` where there is nothing to divide by."""
+    top, bottom = np.broadcast_arrays(np.asarray(top, np.float64), np.asarray(bottom, np.float64))
+    found = np.full(top.shape, empty)
+    np.divide(top, bottom, out=found, where=np.abs(bottom) > 1e-12)
+    return found
 
 
 def _ratio(hits: NDArray[np.float64], n: NDArray[np.float64], level: float) -> tuple[float, float, float]:
-    """Return sum(hits) / sum(n) with an interval over the clusters."""
+    """Return sum(hits) / sum(n) with an interval over people: Taylor's linearisation, then Wilson's interval."""
     from scipy.stats import t
 
-    if not 0 < level < 1:
-        raise InputError(f"level is {level!r}; give a probability between 0 and 1, such as 0.95")
     people, total = len(n), n.sum()
     share = float(hits.sum() / total)
     if people < 2:

@@ -15,15 +15,16 @@ import pandas as pd
 from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.quality._answer_checks import check_table
 from hmc_crowd.quality._drift_cusum import Cusum
+from hmc_crowd.quality._drift_unknown import UnknownChange
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Sequence
 
-    from hmc_crowd.quality._drift_unknown import UnknownChange
+    from numpy.typing import NDArray
 
 __all__ = ["answers_between", "find_drift"]
 
-_COLUMNS = ["worker", "at", "answer", "since", "statistic", "threshold", "reason"]
+_COLUMNS = ["worker", "at", "answer", "since", "statistic", "threshold", "reason", "stream"]
 
 
 def answers_between(*, workers: int, per_worker_day: float, false_alarms_per_day: float = 1.0) -> float:
@@ -56,23 +57,26 @@ def answers_between(*, workers: int, per_worker_day: float, false_alarms_per_day
     return between
 
 
-def find_drift(checks: Any, detector: Cusum | UnknownChange) -> pd.DataFrame:
+def find_drift(checks: Any, detector: Cusum | UnknownChange | Sequence[UnknownChange]) -> pd.DataFrame:
     """Return every alarm in the history of answers that were checked.
 
     Parameters
     ----------
     checks : pandas.DataFrame
-        ``worker, right, at`` and, for a CUSUM of several kinds of answers, ``stream`` (its number, from 0): gold checks
-        and, as a second stream, `agreement_checks`. In any order; equal times keep theirs.
-    detector : Cusum or UnknownChange
-        The first where levels are set, the second where nobody knows them.
+        ``worker, right, at`` and, for several kinds of answers, ``stream`` (its number, from 0): gold checks and, as a
+        second stream, `agreement_checks`; optionally ``ease`` (`check_ease`, for levels that nobody knows). In any
+        order; equal times keep theirs.
+    detector : Cusum, UnknownChange, or one UnknownChange for each stream
+        The first where levels are set, the second where nobody knows them. Of several watches each keeps its own rate
+        of false alarms, so that they add up; an alarm of one starts all watches of the worker anew.
 
     Returns
     -------
     pandas.DataFrame
-        One row per alarm in order of time: ``worker, at, answer, since, statistic, threshold, reason``; ``answer``
-        counts the worker's checks, ``since`` is when the fall seems to have begun (for a CUSUM; NaT otherwise). After
-        an alarm a worker is watched anew. Without an alarm the frame is empty.
+        One row per alarm in order of time: ``worker, at, answer, since, statistic, threshold, reason, stream``;
+        ``answer`` counts the worker's checks, ``since`` is when the fall seems to have begun (for a CUSUM; NaT
+        otherwise), ``stream`` is that of the last check. After an alarm a worker is watched anew. Without an alarm the
+        frame is empty.
 
     Examples
     --------
@@ -85,7 +89,8 @@ def find_drift(checks: Any, detector: Cusum | UnknownChange) -> pd.DataFrame:
     [{'answer': 24, 'since': Timestamp('2026-01-05 20:00:00+0000', tz='UTC')}]
     """
     table = check_table(checks)
-    streams = len(detector.levels) if isinstance(detector, Cusum) else 1
+    watches = [detector] if isinstance(detector, UnknownChange) else detector
+    streams = len(watches.levels) if isinstance(watches, Cusum) else len(watches)
     stream = np.zeros(len(table), dtype=np.intp)
     if "stream" in table.columns:
         stream = table["stream"].to_numpy()
@@ -93,8 +98,11 @@ def find_drift(checks: Any, detector: Cusum | UnknownChange) -> pd.DataFrame:
     if outside.any():
         first = stream[outside].tolist()[0]
         raise FrameError(f"checks has the stream {first!r}; the detector knows {streams}, counted from 0")
-    watch = _cusum_alarms if isinstance(detector, Cusum) else _unknown_alarms
-    rows: list[tuple[Any, ...]] = watch(table, stream.astype(np.intp), detector)  # type: ignore[arg-type]
+    stream = stream.astype(np.intp)
+    if isinstance(watches, Cusum):
+        rows = _cusum_alarms(table, stream, watches)
+    else:
+        rows = _Watched(table, stream, watches).alarms()
     found = pd.DataFrame(rows, columns=_COLUMNS)
     for column in ("at", "since"):
         found[column] = pd.to_datetime(found[column], utc=True)
@@ -112,27 +120,50 @@ def _cusum_alarms(table: pd.DataFrame, stream: NDArray[np.intp], cusum: Cusum) -
             statistic = cusum.step(statistic, right=bool(right[row]), stream=int(stream[row]))
             if statistic >= cusum.threshold:
                 reason = f"answers since {at.iloc[begun]:%Y-%m-%d} fit a fall to {cusum.levels[0].after:g} better"
-                rows.append((worker, at.iloc[row], place + 1, at.iloc[begun], statistic, cusum.threshold, reason))
+                moments = at.iloc[row], place + 1, at.iloc[begun]
+                rows.append((worker, *moments, statistic, cusum.threshold, reason, int(stream[row])))
                 statistic = 0
     return rows
 
 
-def _unknown_alarms(table: pd.DataFrame, _: NDArray[np.intp], watch: UnknownChange) -> list[tuple[Any, ...]]:
-    # The n-th answers of all workers are one step: the tables are large enough to make that worth it.
-    place = table.groupby("worker").cumcount().to_numpy()
-    code, workers = pd.factorize(table["worker"], sort=True)
-    right, at = table["right"].to_numpy(dtype=bool), table["at"]
-    likelihood, sums = watch.start(len(workers))
-    rows = []
-    for n in range(int(place.max(initial=-1)) + 1):
-        now = np.flatnonzero(place == n)
-        who = code[now]
-        state = watch.step((likelihood[who], sums[who]), right[now])
+class _Watched:
+    """Watches over the streams of all workers; the n-th checks of all of them are one step.
+
+    The tables of a watch are large enough to make that worth it.
+    """
+
+    def __init__(self, table: pd.DataFrame, stream: NDArray[np.intp], watches: Sequence[UnknownChange]) -> None:
+        self.stream, self.watches = stream, watches
+        self.code, self.workers = pd.factorize(table["worker"], sort=True)
+        self.right, self.at = table["right"].to_numpy(dtype=bool), table["at"]
+        self.ease = table["ease"].to_numpy(dtype=np.float64) if "ease" in table.columns else None
+        self.place = table.groupby("worker").cumcount().to_numpy()
+        self.state = [watch.start(len(self.workers)) for watch in watches]
+
+    def alarms(self) -> list[tuple[Any, ...]]:
+        """Return a row per alarm."""
+        order = np.argsort(self.place, kind="stable")
+        steps = np.split(order, np.flatnonzero(np.diff(self.place[order])) + 1) if len(order) else []
+        found = []
+        for now in steps:
+            for number in range(len(self.watches)):
+                found += self._step(number, now[self.stream[now] == number])
+        return found
+
+    def _step(self, number: int, now: NDArray[np.intp]) -> list[tuple[Any, ...]]:
+        if not len(now):
+            return []
+        watch, (likelihood, sums), who = self.watches[number], self.state[number], self.code[now]
+        ease = None if self.ease is None else self.ease[now]
+        likelihood[who], sums[who] = state = watch.step((likelihood[who], sums[who]), self.right[now], ease)
         statistic = watch.statistic(state)
+        rows = []
         for hit in np.flatnonzero(statistic >= watch.threshold).tolist():
-            moment = at.iloc[int(now[hit])]
+            row, worker = int(now[hit]), int(who[hit])
             reason = "a fall at some answer explains the history better than a steady level"
-            rows.append((workers[who[hit]], moment, n + 1, pd.NaT, float(statistic[hit]), watch.threshold, reason))
-            state[0][hit], state[1][hit] = 0.0, 0.0
-        likelihood[who], sums[who] = state
-    return rows
+            counted = pd.NaT, float(statistic[hit]), watch.threshold
+            moment = self.at.iloc[row], int(self.place[row]) + 1
+            rows.append((self.workers[worker], *moment, *counted, reason, number))
+            for start, sum_ in self.state:
+                start[worker], sum_[worker] = 0.0, -np.inf
+        return rows

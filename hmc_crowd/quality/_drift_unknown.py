@@ -73,6 +73,7 @@ class UnknownChange:
         if not 1 < between_alarms < np.inf:
             raise InputError(f"between_alarms is {between_alarms!r}; give a number of answers above 1, such as 2000")
         self.threshold = float(between_alarms)
+        self.prior = (float(prior[0]), float(prior[1]))
         edges = np.linspace(0.0, 1.0, _LEVELS + 1)
         levels = (edges[:-1] + edges[1:]) / 2
         self._prior = np.diff(beta.cdf(edges, *prior))
@@ -84,6 +85,7 @@ class UnknownChange:
         # Logarithms throughout: a level that the answers rule out has next to no weight and an enormous sum, and it is
         # their product that counts.
         self._seen = np.log(np.stack([1 - levels, levels]))
+        self._odds = np.log(levels / (1 - levels))
         self._ratio = self._seen[:, self._after] - self._seen[:, self._before]
 
     def start(self, n_workers: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -91,12 +93,23 @@ class UnknownChange:
         return np.zeros((n_workers, _LEVELS)), np.full((n_workers, len(self._before)), -np.inf)
 
     def step(
-        self, state: tuple[NDArray[np.float64], NDArray[np.float64]], right: NDArray[np.bool_]
+        self,
+        state: tuple[NDArray[np.float64], NDArray[np.float64]],
+        right: NDArray[np.bool_],
+        ease: NDArray[np.float64] | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the tables after one more answer of each worker; ``right`` has shape (n_workers,)."""
+        """Return the tables after one more answer of each worker.
+
+        ``right`` has shape (n_workers,), and so has ``ease``: by how much the log-odds of being right are raised for
+        everybody, where questions differ in difficulty.
+        """
         likelihood, sums = state
-        one = right.astype(np.intp)
-        return likelihood + self._seen[one], np.logaddexp(0.0, sums) + self._ratio[one]
+        if ease is None:
+            one = right.astype(np.intp)
+            return likelihood + self._seen[one], np.logaddexp(0.0, sums) + self._ratio[one]
+        odds = self._odds + ease[:, None]
+        seen = -np.logaddexp(0.0, np.where(right[:, None], -odds, odds))
+        return likelihood + seen, np.logaddexp(0.0, sums) + seen[:, self._after] - seen[:, self._before]
 
     def statistic(self, state: tuple[NDArray[np.float64], NDArray[np.float64]]) -> NDArray[np.float64]:
         """Return the statistic of each worker, shape (n_workers,)."""

@@ -19,7 +19,7 @@ import pandas as pd
 from hmc_crowd.quality._gate_evidence import gate_evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -134,6 +134,7 @@ class GateBase(ABC):
 
     name: str = "gate"
     weighted: bool = False
+    n_labels: int = 0
 
     @property
     def version(self) -> str:
@@ -189,7 +190,7 @@ class GateBase(ABC):
         Decisions
             One row per item in the order of ``items``.
         """
-        evidence = gate_evidence(items, answers, workers, weighted=self.weighted)
+        evidence = gate_evidence(items, answers, workers, weighted=self.weighted, n_labels=self.n_labels)
         verdict = self.judge(evidence)
         none = evidence.n_answers == 0
         tied = evidence.tied if verdict.tied is None else verdict.tied
@@ -209,6 +210,25 @@ class GateBase(ABC):
             }
         )
         return Decisions(frame, self.name, self.version)
+
+    def stream(
+        self, batches: Iterable[tuple[pd.DataFrame | None, pd.DataFrame]], workers: Any = None
+    ) -> Iterator[Decisions]:
+        """Decide about batches as they come; one batch is held in memory at a time.
+
+        Parameters
+        ----------
+        batches : iterable of (items, answers)
+            As for `decide`; all answers to an item come in its batch.
+        workers : pandas.DataFrame, pandas.Series or mapping, optional
+
+        Yields
+        ------
+        Decisions
+            Of each batch, the same as for all batches at once.
+        """
+        for items, answers in batches:
+            yield self.decide(items, answers, workers)
 
     @abstractmethod
     def judge(self, evidence: GateEvidence) -> Verdict:

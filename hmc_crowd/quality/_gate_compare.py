@@ -26,7 +26,13 @@ if TYPE_CHECKING:
 
     from hmc_crowd.quality._gate import ExpertGate
 
-__all__ = ["GateComparison", "GateCurve", "compare_gates", "gate_curve", "gate_outcome"]
+__all__ = ["GATE_CLAIMS", "GateComparison", "GateCurve", "claims_beside", "compare_gates", "gate_curve", "gate_outcome"]
+
+GATE_CLAIMS: dict[str, dict[str, str]] = {
+    "rules": {"setup": "2-3 days", "accuracy": "75-85%", "maintenance": "high", "flexibility": "low"},
+    "ML gate": {"setup": "2-3 weeks", "accuracy": "90-95%", "maintenance": "medium", "flexibility": "high"},
+}
+"""What the source says of the two kinds of gates (D22), without data; `claims_beside` adds what was measured."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +172,37 @@ def compare_gates(
         rows.append({"gate": name, **row, "brier": brier, "sent_at_equal": curves[name].least_sent(base)})
     note = "" if rows[0]["wrong"] else "the crowd's labels are all right here: no gate can be told from another"
     return GateComparison(pd.DataFrame(rows), curves, prices, note)
+
+
+def claims_beside(table: pd.DataFrame) -> pd.DataFrame:
+    """Put what the source claims of a kind of gate beside what was measured here.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Of a `GateComparison`; a gate is of the kind with whose name its own begins.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per kind that the table has: ``kind``, the claimed ``setup, accuracy, maintenance, flexibility``, and
+        ``measured_low, measured_high``: the least and the largest share of items that gates of the kind decided right,
+        an expert for a wrong label and none for a right one.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"gate": ["rules", "ML gate (logistic)"], "decided_right": [0.61, 0.83]})
+    >>> claims_beside(table)[["kind", "accuracy", "measured_low"]].to_numpy().tolist()
+    [['rules', '75-85%', 0.61], ['ML gate', '90-95%', 0.83]]
+    """
+    rows = []
+    for kind, claim in GATE_CLAIMS.items():
+        measured = table.loc[table["gate"].str.startswith(kind), "decided_right"]
+        if len(measured):
+            rows.append(
+                {"kind": kind, **claim, "measured_low": float(measured.min()), "measured_high": float(measured.max())}
+            )
+    return pd.DataFrame(rows)
 
 
 def gate_outcome(expert: NDArray[np.bool_], wrong: NDArray[np.bool_], costs: GateCosts) -> dict[str, Any]:

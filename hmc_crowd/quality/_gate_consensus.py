@@ -34,8 +34,9 @@ class ConsensusGate(GateBase):
     borderline_agreement, borderline_confidence : float, default 0.5, 0.8
         The second rule: the label is worth showing, but an expert looks at it (reason ``borderline``).
     by : {"stated", "quality"}, default "stated"
-        What confidence is: what workers stated (column ``confidence`` of the answers), or the mean quality of those
-        who gave the label. Without a stated confidence everything goes to an expert, reason ``no_confidence``.
+        What confidence is: the column ``confidence`` of the answers (what workers stated; in a campaign what the gold
+        in the submission says), or the mean quality of those who gave the label. Without a stated confidence everything
+        goes to an expert, reason ``no_confidence``.
 
     Examples
     --------

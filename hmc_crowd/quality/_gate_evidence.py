@@ -84,7 +84,12 @@ class GateEvidence:
 
 
 def gate_evidence(
-    items: pd.DataFrame | None, answers: pd.DataFrame, workers: Any = None, *, weighted: bool = False
+    items: pd.DataFrame | None,
+    answers: pd.DataFrame,
+    workers: Any = None,
+    *,
+    weighted: bool = False,
+    n_labels: int = 0,
 ) -> GateEvidence:
     """Bring together what a gate looks at.
 
@@ -100,6 +105,8 @@ def gate_evidence(
         ``worker, quality``; a worker who is not there has the quality .5.
     weighted : bool, default False
         Let answers count by the quality of their workers.
+    n_labels : int, default 0
+        How many labels may be given, where these answers need not show them all; ``support`` depends on it.
 
     Returns
     -------
@@ -128,7 +135,9 @@ def gate_evidence(
     require_one_kind(rows["task"], names, name="answers.task and items.item")
     require_one_kind(rows["worker"], quality.index, name="answers.worker and the workers")
     rows, place = rows.loc[place >= 0], place[place >= 0]
-    return _Tally(rows, place, len(names), quality, weighted=weighted).evidence(names, items)
+    tally = _Tally(rows, place, len(names), quality, weighted=weighted)
+    tally.k = max(tally.k, n_labels)
+    return tally.evidence(names, items)
 
 
 def qualities(workers: Any) -> pd.Series[float]:

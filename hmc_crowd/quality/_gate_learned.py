@@ -29,7 +29,7 @@ from hmc_crowd.quality._gate_trees import KINDS, SEED
 from hmc_crowd.quality._matching import same_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -113,7 +113,15 @@ class LearnedGate(GateBase):
         self.weighted = bool(weighted)
         self.name = f"learned ({kind})"
 
-    def fit(self, items: pd.DataFrame | None, answers: pd.DataFrame, workers: Any = None, *, gold: Any) -> Self:
+    def fit(
+        self,
+        items: pd.DataFrame | None,
+        answers: pd.DataFrame,
+        workers: Any = None,
+        *,
+        gold: Any,
+        groups: Mapping[Any, Any] | None = None,
+    ) -> Self:
         """Learn from items with an expert's label.
 
         Parameters
@@ -123,12 +131,17 @@ class LearnedGate(GateBase):
             it is to predict.
         gold : pandas.DataFrame, pandas.Series or mapping
             The expert's labels, columns ``item`` and ``label``.
+        groups : mapping, optional
+            Item to group, where rows are not independent, such as several sets of answers to one item: a group is never
+            split in calibrating, and counts once when asked whether there is enough to learn from.
 
         Raises
         ------
         InputError
             There is no gold at all, or none for these items.
         """
+        # A batch to decide about need not show every label that people may give.
+        self.n_labels = int(answers["label"].nunique()) if "label" in answers else 0
         evidence = gate_evidence(items, answers, workers, weighted=self.weighted)
         wrong, known = wrong_labels(evidence, gold)
         if not np.isin(evidence.item, gold_table(gold).index).any():
@@ -136,13 +149,22 @@ class LearnedGate(GateBase):
         self.features_ = feature_names(self.features, self.kind, evidence)
         X, y = feature_table(evidence, self.features_)[known], wrong[known]
         self.n_items_, self.n_wrong_ = len(y), int(y.sum())
-        self.note_ = _too_little(self.n_items_, self.n_wrong_, self.features_)
+        names = pd.Series(evidence.item[known], dtype=object)
+        group = (names if groups is None else names.map(dict(groups)).fillna(names)).to_numpy()
+        self.note_ = _too_little(y, group, self.features_)
         self.data_hash_ = hashlib.sha256(X.tobytes() + y.tobytes()).hexdigest()
         self.trees_, self.calibrator_ = None, None
         if not self.note_:
-            raw = _unseen(self.kind, X, y)
+            raw = _unseen(self.kind, X, y, group)
             self.calibrator_ = Calibrator().fit(1 - raw, ~y)
             self.trees_ = KINDS[self.kind].fit(X, y)
+        return self
+
+    def untaught(self, why: str) -> Self:
+        """Return the gate as one that had nothing to learn from: everything goes to an expert, and it says why."""
+        self.features_, self.n_items_, self.n_wrong_ = (), 0, 0
+        self.note_, self.data_hash_ = why, ""
+        self.trees_, self.calibrator_ = None, None
         return self
 
     def probability(self, evidence: GateEvidence) -> NDArray[np.float64]:
@@ -190,25 +212,29 @@ def wrong_labels(evidence: GateEvidence, gold: Any) -> tuple[NDArray[np.bool_], 
     return known & ~same_labels(evidence.label, truth), known
 
 
-def _too_little(n: int, wrong: int, features: Sequence[str]) -> str:
+def _too_little(y: NDArray[np.bool_], group: NDArray[Any], features: Sequence[str]) -> str:
     if not features:
         return "no feature is known for these items; everything goes to an expert"
-    if n < _LEAST_ITEMS or min(wrong, n - wrong) < _LEAST_EACH:
+    n, wrong, right = (len(pd.unique(each)) for each in (group, group[y], group[~y]))
+    if n < _LEAST_ITEMS or min(wrong, right) < _LEAST_EACH:
         return (
-            f"{wrong:,} of {n:,} training labels are wrong, and {_LEAST_EACH} of each kind among {_LEAST_ITEMS} are "
-            "needed to learn; everything goes to an expert"
+            f"the crowd is wrong on {wrong:,} of {n:,} items to learn from, and {_LEAST_ITEMS} items with "
+            f"{_LEAST_EACH} wrong and {_LEAST_EACH} right ones are needed; everything goes to an expert"
         )
     return ""
 
 
-def _unseen(kind: str, X: NDArray[np.float64], y: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return raw scores of items by trees that had not seen them."""
+def _unseen(kind: str, X: NDArray[np.float64], y: NDArray[np.bool_], group: NDArray[Any]) -> NDArray[np.float64]:
+    """Return raw scores of items by trees that had not seen them, nor others of their group."""
     rng = np.random.default_rng(SEED)
-    fold, raw = np.empty(len(y), dtype=np.intp), np.empty(len(y))
+    code, _ = pd.factorize(group)
+    has_wrong = np.zeros(code.max() + 1, dtype=bool)
+    np.logical_or.at(has_wrong, code, y)
+    fold, raw = np.empty(len(has_wrong), dtype=np.intp), np.empty(len(y))
     for outcome in (False, True):
-        rows = rng.permutation(np.flatnonzero(y == outcome))
+        rows = rng.permutation(np.flatnonzero(has_wrong == outcome))
         fold[rows] = np.arange(len(rows)) % _FOLDS
     for one in range(_FOLDS):
-        out = fold == one
+        out = fold[code] == one
         raw[out] = KINDS[kind].fit(X[~out], y[~out]).predict(X[out])
     return np.clip(raw, 0.0, 1.0)

@@ -34,6 +34,7 @@ def gate_to_bytes(gate: LearnedGate) -> bytes:
         "threshold": gate.threshold,
         "weighted": gate.weighted,
         "n_items": gate.n_items_,
+        "n_labels": gate.n_labels,
         "n_wrong": gate.n_wrong_,
         "note": gate.note_,
         "data_hash": gate.data_hash_,
@@ -88,6 +89,7 @@ def gate_from_bytes(data: bytes) -> LearnedGate:
         gate = LearnedGate(state["kind"], costs=costs, threshold=state["threshold"], weighted=weighted)
         gate.features_ = tuple(map(str, state["features"]))
         gate.n_items_, gate.n_wrong_ = int(state["n_items"]), int(state["n_wrong"])
+        gate.n_labels = int(state.get("n_labels", 0))
         gate.note_, gate.data_hash_ = str(state["note"]), str(state["data_hash"])
         gate.trees_ = gate.calibrator_ = None
         if state["trees"] is not None:

@@ -1,4 +1,4 @@
-"""Experts only, crowd only, or both with a gate: what does each cost, how long does it take, how right is it?
+"""Machine, experts or crowd only, or both with a gate: what does each cost, how long does it take, how right is it?
 
 The source's setting is simulated with our own gates on it, over seeds; prices, times and the experts' errors come
 afterwards, because they change no decision. Beside each result stands the source's claim and whether it holds.
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CLAIMS", "MixPrices", "claims_over_grid", "mix_table", "simulate_mix"]
 
-ARMS = ("experts only", "crowd only", "rules", "ML gate")
+EXPERTS, RULES, LEARNED = "experts only", "rules", "ML gate"
+ARMS = ("machine only", EXPERTS, "crowd only", RULES, LEARNED)
 CLAIMS: dict[str, float] = {"cost_saved": 0.44, "time_saved": 0.95, "accuracy": 0.91, "expert_use": 0.37}
 
 
@@ -49,6 +50,11 @@ class MixPrices:
     expert_s : float, default 864
         Time of an expert's judgement: with it 50 experts take the 48 hours that the source names.
     expert_error : float, default 0.05
+    machine_minor : int, default 0
+        A machine's judgement; its time is not counted.
+    batches : int, default 1
+        Batches like this one that the ML gate decides before it is taught anew: each bears its part of what the
+        answers and judgements have cost, and taken, from which the gate has learnt.
     """
 
     answer_minor: int = 5
@@ -57,12 +63,16 @@ class MixPrices:
     present: float = 0.2
     expert_s: float = 864.0
     expert_error: float = 0.05
+    machine_minor: int = 0
+    batches: int = 1
 
     def __post_init__(self) -> None:
         if min(self.answer_minor, self.expert_minor, self.answer_s, self.expert_s) < 0 or not 0 < self.present <= 1:
             raise InputError("prices and times are 0 or more, and present lies in (0, 1]")
         if not 0 <= self.expert_error < 1:
             raise InputError(f"expert_error is {self.expert_error}; give a share of at least 0 and below 1")
+        if self.machine_minor < 0 or isinstance(self.batches, bool) or self.batches < 1:
+            raise InputError(f"machine_minor is {self.machine_minor}, batches is {self.batches}; give >= 0 and >= 1")
 
 
 def simulate_mix(
@@ -91,15 +101,16 @@ def simulate_mix(
     Returns
     -------
     pandas.DataFrame
-        One row per repeat and arm: ``repeat, arm, n, answers, sent, wrong, wrong_kept`` and the experts and workers
-        there are; `mix_table` puts prices to it.
+        One row per repeat and arm: ``repeat, arm, n, answers, sent, wrong, wrong_kept, machine`` (its judgements),
+        ``taught_answers, taught_sent`` (what it took to teach the gate) and the experts and workers there are;
+        `mix_table` puts prices to it.
 
     Examples
     --------
     >>> small = MixSetting(items=200, workers=100, train_items=100)
     >>> runs = simulate_mix(small, rng=np.random.default_rng(0), repeats=1)
-    >>> runs[["arm", "sent"]].head(2).to_numpy().tolist()
-    [['experts only', 200], ['crowd only', 0]]
+    >>> runs[["arm", "sent"]].head(3).to_numpy().tolist()
+    [['machine only', 0], ['experts only', 200], ['crowd only', 0]]
     """
     given = setting or MixSetting()
     if repeats < 1:
@@ -120,13 +131,15 @@ def simulate_mix(
         wrong = np.array(
             [label is None or label != true for label, true in zip(rules["label"], test.truth, strict=True)]
         )
+        machine = test.wrong_machine(given, one)
         sent = {
+            "machine only": np.zeros(given.items, dtype=bool),
             "experts only": np.ones(given.items, dtype=bool),
             "crowd only": np.zeros(given.items, dtype=bool),
             "rules": rules["needs_expert"].to_numpy(),
             "ML gate": model["needs_expert"].to_numpy(),
         }
-        rows += [_counted(repeat, arm, sent[arm], wrong, given) for arm in ARMS]
+        rows += [_counted(repeat, arm, sent[arm], machine if arm == ARMS[0] else wrong, given) for arm in ARMS]
     return pd.DataFrame(rows)
 
 
@@ -137,10 +150,13 @@ def _counted(
         "repeat": repeat,
         "arm": arm,
         "n": setting.items,
-        "answers": 0 if arm == "experts only" else setting.items * setting.answers,
+        "answers": 0 if arm in (ARMS[0], EXPERTS) else setting.items * setting.answers,
         "sent": int(sent.sum()),
         "wrong": int(wrong.sum()),
         "wrong_kept": int((wrong & ~sent).sum()),
+        "machine": setting.items if arm == ARMS[0] else 0,
+        "taught_answers": setting.train_items * setting.answers if arm == LEARNED else 0,
+        "taught_sent": setting.train_items if arm == LEARNED else 0,
         "experts": setting.experts,
         "workers": setting.workers,
     }
@@ -160,22 +176,25 @@ def mix_table(runs: pd.DataFrame, prices: MixPrices | None = None, *, level: flo
     Returns
     -------
     pandas.DataFrame
-        One row per arm: ``arm`` and, for each of ``cost_minor, hours, accuracy, expert_use, cost_saved, time_saved``,
-        mean, ``_low`` and ``_high``. Savings are against experts only. Experts begin when the crowd has ended: hours
-        are an upper end. What the items cost from which the ML gate has learnt is not in it.
+        One row per arm: ``arm`` and, for each of ``cost_minor, hours, accuracy, expert_use, cost_saved, time_saved,
+        taught_minor``, mean, ``_low`` and ``_high``. Savings are against experts only. Experts begin when the crowd has
+        ended: hours are an upper end. Cost and hours hold what it took to teach the ML gate (``taught_minor`` of the
+        cost), spread over ``batches``; that the items taught with have good labels then is not counted in its favour.
 
     Examples
     --------
     >>> small = MixSetting(items=200, workers=100, train_items=100)
     >>> table = mix_table(simulate_mix(small, rng=np.random.default_rng(0), repeats=2))
     >>> table["arm"].tolist(), table["expert_use"].tolist()[:2]
-    (['experts only', 'crowd only', 'rules', 'ML gate'], [1.0, 0.0])
+    (['machine only', 'experts only', 'crowd only', 'rules', 'ML gate'], [0.0, 1.0])
     """
     p = prices or MixPrices()
-    cost = runs["answers"] * p.answer_minor + runs["sent"] * p.expert_minor
-    crowd_s: pd.Series[float] = runs["answers"] * p.answer_s / np.maximum(runs["workers"] * p.present, 1)
-    hours = (crowd_s + runs["sent"] * p.expert_s / runs["experts"]) / 3600
-    experts = runs["arm"] == ARMS[0]
+    answers, sent = (runs[name] + runs[f"taught_{name}"] / p.batches for name in ("answers", "sent"))
+    taught = (runs["taught_answers"] * p.answer_minor + runs["taught_sent"] * p.expert_minor) / p.batches
+    cost = answers * p.answer_minor + sent * p.expert_minor + runs["machine"] * p.machine_minor
+    crowd_s: pd.Series[float] = answers * p.answer_s / np.maximum(runs["workers"] * p.present, 1)
+    hours = (crowd_s + sent * p.expert_s / runs["experts"]) / 3600
+    experts = runs["arm"] == EXPERTS
     base = {name: values[experts].mean() for name, values in (("cost", cost), ("hours", hours))}
     figures = pd.DataFrame(
         {
@@ -185,6 +204,7 @@ def mix_table(runs: pd.DataFrame, prices: MixPrices | None = None, *, level: flo
             "expert_use": runs["sent"] / runs["n"],
             "cost_saved": 1 - cost / base["cost"] if base["cost"] else np.nan,
             "time_saved": 1 - hours / base["hours"] if base["hours"] else np.nan,
+            "taught_minor": taught,
         }
     )
     groups = figures.groupby(runs["arm"], sort=False)
@@ -204,6 +224,7 @@ def claims_over_grid(
     noise: Sequence[float] = (0.05, 0.15, 0.4),
     prices: Sequence[MixPrices] | None = None,
     kind: str = "random_forest",
+    batches: int = 1,
 ) -> pd.DataFrame:
     """Say over a grid of circumstances where the source's claims hold.
 
@@ -219,6 +240,8 @@ def claims_over_grid(
         Default: expert's judgements for .60, 3.00 and 5.00, answers for .05 and .30, experts wrong in 2, 5 and 18%, who
         take 15 s, 136 s (the source's tiers together) or 864 s.
     kind : str
+    batches : int, default 1
+        Of the default prices: batches that bear the cost of teaching the ML gate.
 
     Returns
     -------
@@ -226,7 +249,7 @@ def claims_over_grid(
         One row per point and gate (rules, ML gate): the circumstances, the means, and for each claim ``<name>_holds``;
         ``all_hold``.
     """
-    base, priced = setting or MixSetting(), prices or default_prices()
+    base, priced = setting or MixSetting(), prices or default_prices(batches)
     found = []
     for accuracy in worker_accuracy:
         for each in noise:
@@ -237,10 +260,10 @@ def claims_over_grid(
     return pd.DataFrame(found)
 
 
-def default_prices() -> list[MixPrices]:
+def default_prices(batches: int = 1) -> list[MixPrices]:
     """Return the grid of prices, expert's errors and expert's times."""
     return [
-        MixPrices(answer_minor=answer, expert_minor=expert, expert_s=seconds, expert_error=error)
+        MixPrices(answer_minor=answer, expert_minor=expert, expert_s=seconds, expert_error=error, batches=batches)
         for answer in (5, 30)
         for expert in (60, 300, 500)
         for seconds in (15.0, 136.0, 864.0)
@@ -250,7 +273,7 @@ def default_prices() -> list[MixPrices]:
 
 def _points(table: pd.DataFrame, price: MixPrices, where: Mapping[str, float]) -> list[dict[str, Any]]:
     rows = []
-    for _, row in table[table["arm"].isin(ARMS[2:])].iterrows():
+    for _, row in table[table["arm"].isin((RULES, LEARNED))].iterrows():
         holds = {name: bool(row[name] >= claim) for name, claim in CLAIMS.items() if name != "expert_use"}
         holds["expert_use"] = bool(row["expert_use"] <= CLAIMS["expert_use"])
         rows.append(

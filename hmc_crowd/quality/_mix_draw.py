@@ -47,6 +47,8 @@ class MixSetting:
         Shares of low, medium and high risk.
     train_items : int, default 2,000
         Items that the ML gate has learnt from, judged by crowd and expert before.
+    machine_accuracy : float, default 0.75
+        Of a machine that judges every item, at average complexity.
     """
 
     items: int = 10_000
@@ -61,6 +63,7 @@ class MixSetting:
     hardness: float = 2.5
     risks: tuple[float, float, float] = (0.7, 0.2, 0.1)
     train_items: int = 2_000
+    machine_accuracy: float = 0.75
 
     def __post_init__(self) -> None:
         counts = {
@@ -72,6 +75,8 @@ class MixSetting:
             raise InputError(f"{name} is {getattr(self, name)}; give at least {1 if bad else 2}")
         if self.answers > self.workers:
             raise InputError(f"answers is {self.answers}, more than the {self.workers} workers; lower it")
+        if not 0 < self.machine_accuracy < 1:
+            raise InputError(f"machine_accuracy is {self.machine_accuracy}; give a share between 0 and 1")
         if not 0 < self.worker_accuracy < 1 or not self.worker_spread > 0 or not self.noise >= 0:
             raise InputError("worker_accuracy lies in (0, 1), worker_spread is above 0 and noise is not negative")
         if abs(sum(self.risks) - 1) > 1e-9 or min(self.risks) < 0:
@@ -85,6 +90,13 @@ class MixBatch:
     items: pd.DataFrame
     answers: pd.DataFrame
     truth: NDArray[np.intp]
+    complexity: NDArray[np.float64]
+
+    def wrong_machine(self, setting: MixSetting, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Return where a machine is wrong that judges alone."""
+        accuracy = setting.machine_accuracy
+        odds = np.log(accuracy / (1 - accuracy)) + setting.hardness * (0.4 - self.complexity)
+        return np.asarray(rng.random(len(odds)) >= 1 / (1 + np.exp(-odds)))
 
 
 def draw_workers(setting: MixSetting, rng: np.random.Generator) -> tuple[NDArray[np.float64], pd.Series[float]]:
@@ -121,7 +133,7 @@ def draw_batch(setting: MixSetting, accuracy: NDArray[np.float64], n: int, rng: 
             "label": np.where(right, truth[:, None], wrong).ravel(),
         }
     )
-    return MixBatch(items, answers, truth)
+    return MixBatch(items, answers, truth, complexity)
 
 
 def _distinct(rng: np.random.Generator, workers: int, n: int, k: int) -> NDArray[np.intp]:

@@ -178,7 +178,11 @@ def beta_interval_of(
 
 
 def answer_weights(answers: pd.DataFrame, quality: pd.DataFrame, *, excluded: Any = None) -> NDArray[np.float64]:
-    """Return the weight of each answer for `hmc_crowd.aggregation.aggregate`: the worker's quality, 0 if excluded.
+    """Return the weight of each answer for `hmc_crowd.aggregation.aggregate`: quality against the best's, 0 if excluded.
+
+    The best worker's answer counts as one. Quality says who counts more than whom and nothing else: where it tells
+    nobody apart, the labels are those without weights. (Weights below 1 for everybody, such as the qualities as they
+    are, also make the evidence of all answers weaker, which helps on one data set and harms on another.)
 
     Parameters
     ----------
@@ -199,7 +203,7 @@ def answer_weights(answers: pd.DataFrame, quality: pd.DataFrame, *, excluded: An
     >>> answers = pd.DataFrame({"task": ["a", "a", "a"], "worker": ["ann", "bob", "cy"], "label": [1, 0, 0]})
     >>> quality = pd.DataFrame({"worker": ["ann", "bob"], "quality": [0.9, 0.5]})
     >>> answer_weights(answers, quality, excluded=["bob"]).round(2).tolist()
-    [0.9, 0.0, 0.7]
+    [1.0, 0.0, 0.78]
     """
     if "worker" not in answers.columns:
         raise FrameError("answers lacks the column worker; pass the table that will be aggregated")
@@ -221,4 +225,4 @@ def answer_weights(answers: pd.DataFrame, quality: pd.DataFrame, *, excluded: An
         weight[answers["worker"].isin(excluded).to_numpy()] = 0.0
     if len(weight) and not weight.any():
         raise InputError("every answer has weight 0; nobody is left to aggregate: ask other people, or exclude fewer")
-    return weight
+    return weight / weight.max() if len(weight) else weight

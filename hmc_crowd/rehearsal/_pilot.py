@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hmc_crowd._base.checks import require_generator
 from hmc_crowd.errors import InputError
 from hmc_crowd.rehearsal._pilot_log import Log
 from hmc_crowd.rehearsal._power import majority
@@ -139,7 +140,7 @@ def pilot(
 
     Parameters
     ----------
-    answers : pandas.DataFrame
+    answers : pandas.DataFrame, or a polars or pyarrow table
         One row per answer: ``task, worker, label, seconds`` (or ``started, submitted``).
     batch_items : int
         Items that the campaign will have people judge.
@@ -182,6 +183,7 @@ def pilot(
     >>> report.items, report.workers, report.price_minor
     (30, 5, 9)
     """
+    require_generator(rng)
     if not 0 < band < 1 or not 0 <= worth <= 1 or draws < 10:
         raise InputError(f"band is {band}, worth {worth}, draws {draws}; give shares, and at least 10 draws")
     if isinstance(batch_items, bool) or batch_items < 1 or pay_per_hour_minor <= 0 or not fee_rate >= 0:

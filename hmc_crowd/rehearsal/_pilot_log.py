@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hmc_crowd._base.checks import first_rows
 from hmc_crowd.errors import FrameError
 
 if TYPE_CHECKING:
@@ -20,9 +21,13 @@ class Log:
     """A pilot's answers, checked and coded."""
 
     def __init__(self, answers: Any) -> None:
+        answers = _pandas(answers)
         for name in ("task", "worker", "label"):
             if name not in answers:
                 raise FrameError(f"answers lacks the column {name}; it needs task, worker, label and seconds")
+            missing = answers[name].isna().to_numpy()
+            if missing.any():
+                raise FrameError(f"answers has no {name} in {first_rows(missing)}; fill these cells or drop the rows")
         self.seconds = _seconds(answers)
         tasks, self.item = np.unique(answers["task"].astype(str).to_numpy(), return_inverse=True)
         workers, self.worker = np.unique(answers["worker"].astype(str).to_numpy(), return_inverse=True)
@@ -64,6 +69,15 @@ class Log:
         if len(found["mean"]) < draws // 4:
             raise FrameError("answers are too few for bands; a pilot needs some 30 items and 5 workers")
         return {name: np.array(values) for name, values in found.items()}
+
+
+def _pandas(answers: Any) -> Any:
+    """Return a pandas frame as it is, any other library's as one."""
+    import pandas as pd
+
+    from hmc_crowd.io import read_frame
+
+    return answers if isinstance(answers, pd.DataFrame) else read_frame(answers, kind=None, name="answers").frame
 
 
 def _seconds(answers: Any) -> NDArray[np.float64]:

@@ -108,7 +108,7 @@ def power(
     to tell 0.5 from 0.55: 1,754 items, 10,524 answers (3 an item)
     """
     if (half_width is None) == (difference is None):
-        raise InputError("give either half_width (how exact) or difference (two systems), not both or none")
+        raise InputError("give either half_width= (how exact) or difference= (two systems), not both or none")
     _check(rate, level, chance, sensitivity, specificity, redundancy, cluster_size, icc, population)
     see = majority(sensitivity, redundancy)
     clear = majority(specificity, redundancy)

@@ -15,7 +15,7 @@ from zlib import crc32
 
 import numpy as np
 
-from hmc_crowd._base.checks import float_vector, require_same_length
+from hmc_crowd._base.checks import float_vector, require_generator, require_same_length
 from hmc_crowd.errors import InputError
 from hmc_crowd.rehearsal._crowds import AnswerSource, AssumedCrowd
 from hmc_crowd.rehearsal._policies import POLICIES, Setting, plans
@@ -183,6 +183,7 @@ def simulate(
     >>> bool(table.loc["paper", "accuracy"] > table.loc["random", "accuracy"])
     True
     """
+    require_generator(rng)
     sure = float_vector(confidence, name="confidence", low=0.0, high=1.0)
     times = float_vector(seconds, name="seconds", low=0.0)
     require_same_length([("confidence", sure), ("seconds", times)])

@@ -119,6 +119,10 @@ class ReportData:
     workers : pandas.DataFrame, optional
         ``worker`` (a pseudonym), ``answers, gold_right, gold_n, score, score_low, score_high, median_s,
         excluded_reason``.
+    groups : mapping, optional
+        Whether groups of people judge alike: frames ``labels, agreement, cohesion, accuracy, groups`` (as of
+        `hmc_crowd.quality.GroupComparison`, with a column ``attribute``), ``said`` and ``notes`` (sequences of str).
+        A report without it says nothing of groups.
     gold : pandas.DataFrame, optional
         Gold items: ``item, label, answers, right, share_right, suspect``.
     item_seconds, submission_seconds : array of float, optional
@@ -160,6 +164,7 @@ class ReportData:
     certificate: Mapping[str, Any] | None = None
     figures: pd.DataFrame | None = None
     workers: pd.DataFrame | None = None
+    groups: Mapping[str, Any] | None = None
     gold: pd.DataFrame | None = None
     item_seconds: ArrayLike | None = None
     submission_seconds: ArrayLike | None = None

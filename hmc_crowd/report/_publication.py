@@ -31,6 +31,9 @@ _LATEX = str.maketrans(
         "^": r"\textasciicircum{}",
         "<": r"\textless{}",
         ">": r"\textgreater{}",
+        # An empty line would end a paragraph, which no cell may.
+        "\n": " ",
+        "\r": " ",
     }
 )
 _KINDS = {"text": "sc:Text", "integer": "sc:Integer", "number": "sc:Float", "boolean": "sc:Boolean"}

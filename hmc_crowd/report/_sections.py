@@ -9,6 +9,7 @@ from hmc_crowd.report._curve import RELIABILITY, best_instead, curve_chart
 from hmc_crowd.report._doubt import aggregation_section
 from hmc_crowd.report._final import final_figures, frontier_tables
 from hmc_crowd.report._format import Column, column_for
+from hmc_crowd.report._groups import group_tables
 from hmc_crowd.report._times import time_tables
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def build_document(data: ReportData) -> Document:
         "agreement": ("Agreement between people", _agreement),
         "aggregation": ("Doubt about people's labels", _aggregation),
         "workers": ("Workers", _workers),
+        "groups": ("Groups of people", group_tables),
         "gold": ("Gold items", _gold),
         "times": ("Times", _times),
         "effort": ("Effort model", _effort),
@@ -57,6 +59,8 @@ def build_document(data: ReportData) -> Document:
     sections = []
     for key, (title, build) in builders.items():
         content = build(data)
+        if content is None and key not in data.missing and key not in _MISSING:
+            continue
         if content is None:
             reason = data.missing.get(key, _MISSING[key])
             sections.append(Section(key=key, title=title, missing=reason))

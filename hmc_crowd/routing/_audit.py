@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hmc_crowd._base.checks import require_generator
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ def draw_audit(
     >>> len(draw), draw.inclusion_probability
     (2, 0.5)
     """
+    require_generator(rng)
     kept: Sequence[Any] = kept_items.tolist() if isinstance(kept_items, np.ndarray) else kept_items
     # A range is distinct as it is; a list of ten million numbers would take a gigabyte to say so.
     if not isinstance(kept, range):

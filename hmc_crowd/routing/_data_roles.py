@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from hmc_crowd._base.checks import require_same_length
+from hmc_crowd._base.checks import require_generator, require_same_length
 from hmc_crowd._base.evidence import require_blind
 from hmc_crowd.errors import InputError, StateError
 
@@ -206,6 +206,7 @@ def split_roles(
     >>> len(fit), len(pick), len(audit)
     (5, 2, 3)
     """
+    require_generator(rng)
     if len(shares) != 3 or min(shares) < 0 or abs(sum(shares) - 1) > 1e-9:
         raise InputError(f"shares is {shares!r}; give three shares of at least 0 that sum to 1")
     whole = CertifyData(items, truth, machine, evidence, groups=groups)

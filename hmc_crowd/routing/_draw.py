@@ -46,7 +46,7 @@ def keyed_fraction(key: bytes, item: str, *, purpose: str = "audit") -> float:
     >>> keyed_fraction(b"key", "item-1") == float(keyed_fractions(b"key", ["item-1"])[0])
     True
     """
-    return (siphash(_sip_key(key, purpose), _bytes(item)) >> 11) * _UNIT
+    return (siphash(_sip_key(key, purpose), _bytes(item_text(item))) >> 11) * _UNIT
 
 
 def keyed_fractions(key: bytes, items: Sequence[str], *, purpose: str = "audit") -> NDArray[np.float64]:
@@ -144,6 +144,8 @@ def _round_block(v: list[NDArray[np.uint64]], times: int) -> None:
 
 def _sip_key(key: bytes, purpose: str) -> bytes:
     """Derive the 16 bytes; draws of different purposes must not depend on one another."""
+    if not isinstance(key, bytes):
+        raise InputError(f"key is a {type(key).__name__}; give secret bytes, such as secrets.token_bytes(32)")
     return hashlib.sha256(purpose.encode() + b"\0" + key).digest()[:16]
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from hmc_crowd._base.checks import require_generator
 from hmc_crowd.errors import InputError
 from hmc_crowd.metrics import label_codes  # because groups are coded as the metrics code labels
 from hmc_crowd.routing._checks import count
@@ -120,6 +121,7 @@ def draw_group_audit(
     >>> len(draw), draw.kept, draw.largest
     (2, 4, 2)
     """
+    require_generator(rng)
     require_design(design)
     names, coded = label_codes(groups=groups)
     codes = coded["groups"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hmc_crowd._base.checks import require_generator
 from hmc_crowd.errors import InputError
 from hmc_crowd.simulation._profiles import WorkerProfile
 
@@ -70,6 +71,7 @@ def draw_workers(
     >>> crowd[0].worker, sum(worker.confusion["yes"]["yes"] == 0.5 for worker in crowd)
     ('worker-01', 2)
     """
+    require_generator(rng)
     if n < 1:
         raise InputError(f"n is {n}; draw at least one worker")
     if len(set(labels)) < 2 or len(set(labels)) != len(labels):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hmc_crowd._base.checks import require_generator
 from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.simulation._crowd import SimulatedAnswer, SimulatedWork
 from hmc_crowd.simulation._frames import columns_of
@@ -72,6 +73,7 @@ class RecordedCrowd:
         pause_mean_s: float = 60.0,
         borrow: bool = False,
     ) -> None:
+        require_generator(rng)
         if not seconds_per_item >= 0 or not pause_mean_s >= 0:
             raise InputError(f"seconds_per_item is {seconds_per_item}, pause_mean_s {pause_mean_s}; give 0 or more")
         self._pause_mean_s = pause_mean_s

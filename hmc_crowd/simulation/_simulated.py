@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from hmc_crowd._base.checks import require_generator
 from hmc_crowd.errors import InputError
 from hmc_crowd.simulation._crowd import SimulatedAnswer, SimulatedWork
 from hmc_crowd.simulation._streams import Streams
@@ -68,6 +69,7 @@ class SimulatedCrowd:
         item_seconds: Mapping[str, float] | None = None,
         difficulty: Mapping[str, float] | None = None,
     ) -> None:
+        require_generator(rng)
         self._profiles = tuple(profiles)
         names = [profile.worker for profile in self._profiles]
         if not names or len(set(names)) != len(names):

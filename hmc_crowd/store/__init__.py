@@ -11,6 +11,7 @@ from hmc_crowd.store._line import Place, QueueAges, WorkQueue
 from hmc_crowd.store._privacy import Person
 from hmc_crowd.store._records_door import DeliveryRecord, WebhookRecord
 from hmc_crowd.store._records_quality import AttemptRecord, NoticeRecord, TestRecord
+from hmc_crowd.store._records_reviews import AppealRecord, SecretAuditRecord
 from hmc_crowd.store._records_roles import ExpertAuditRecord
 from hmc_crowd.store._store import Store, Transaction, open_store
 from hmc_crowd.store.records import (
@@ -37,6 +38,7 @@ __all__ = [
     "EVENTS",
     "ROLES",
     "AggregationRecord",
+    "AppealRecord",
     "AspectRecord",
     "AttemptRecord",
     "BudgetRecord",
@@ -57,6 +59,7 @@ __all__ = [
     "PlanRecord",
     "PoolRecord",
     "QueueAges",
+    "SecretAuditRecord",
     "ShiftRecord",
     "Store",
     "SubmissionRecord",

@@ -41,6 +41,7 @@ class AdjudicationRepository(Repository):
         at: datetime,
         crowd_label: str | None = None,
         machine_label: str | None = None,
+        tier: int | None = None,
     ) -> bool:
         """Keep an expert's blind label with what he is shown afterwards; return False where he had one already.
 
@@ -57,6 +58,7 @@ class AdjudicationRepository(Repository):
             "blind_at": as_utc(at, name="at"),
             "crowd_label": crowd_label,
             "machine_label": machine_label,
+            "tier": tier,
         }
         earlier = (
             Adjudication.campaign_id == campaign,
@@ -93,10 +95,11 @@ class AdjudicationRepository(Repository):
         -------
         pandas.DataFrame
             ``aspect, item, expert, guideline_version, blind_label, crowd_label, machine_label, final_label, blind_at,
-            final_at``.
+            final_at, tier``; the tier is missing where it was not kept.
         """
         table = Adjudication.table()
         types = {name: pa.large_string() for name in _TEXT} | {name: pa.timestamp("us", "UTC") for name in _TIMES}
+        types["tier"] = pa.int64()
         query = sa.select(*(table.c[name] for name in types)).where(Adjudication.campaign_id == campaign)
         if aspect is not None:
             query = query.where(Adjudication.aspect == aspect)

@@ -6,6 +6,7 @@ Everything runs in the caller's transaction, so a migration that fails leaves no
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,7 @@ def migrations_folder() -> Path:
     )
 
 
-def _config(connection: sa.Connection | None = None) -> Config:
+def _config(connection: sa.Connection) -> Config:
     from alembic.config import Config
 
     config = Config()
@@ -58,9 +59,15 @@ def _config(connection: sa.Connection | None = None) -> Config:
 
 def _known() -> list[str]:
     """Return the revisions of the history, newest first."""
+    return list(_revisions(migrations_folder()))
+
+
+@cache
+def _revisions(folder: Path) -> tuple[str, ...]:
+    # Alembic imports every migration to know their order: most of the time that opening a store would take.
     from alembic.script import ScriptDirectory
 
-    return [script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()]
+    return tuple(script.revision for script in ScriptDirectory(str(folder)).walk_revisions())
 
 
 def revision(connection: sa.Connection, *, where: str) -> str | None:

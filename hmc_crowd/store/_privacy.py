@@ -17,6 +17,7 @@ from hmc_crowd.store._session import Repository
 from hmc_crowd.store._tables import (
     AlertNotice,
     AlertState,
+    Appeal,
     Base,
     Campaign,
     Event,
@@ -25,6 +26,7 @@ from hmc_crowd.store._tables import (
     Payment,
     Submission,
     WorkerIdentity,
+    WorkerTrait,
 )
 from hmc_crowd.store._types import from_json
 
@@ -71,15 +73,17 @@ class PrivacyRepository(Repository):
             found[row.platform, row.worker] = Person(row.platform, row.worker, row.raw_id)
         names = sorted({worker, *derived.values()})
         worked = sa.select(Submission.platform, Submission.worker).where(self._session.among(Submission.worker, names))
-        for row in self._session.rows(worked.distinct().order_by(Submission.platform)):
+        told = sa.select(WorkerTrait.source, WorkerTrait.worker).where(self._session.among(WorkerTrait.worker, names))
+        for row in self._session.rows(sa.union(worked, told).order_by(sa.literal_column("1"))):
             if row.worker in {worker, derived.get(row.platform)}:
                 found.setdefault((row.platform, row.worker), Person(row.platform, row.worker, None))
         return [each for each in found.values() if platform in {None, each.platform}]
 
     def platforms(self) -> list[str]:
-        """Return the platforms that anybody worked on."""
+        """Return the platforms that anybody worked on, or said anything of themselves to."""
         worked, known = sa.select(Submission.platform), sa.select(WorkerIdentity.platform)
-        return sorted(row.platform for row in self._session.rows(sa.union(worked, known)))
+        told = sa.select(WorkerTrait.source)
+        return sorted(row.platform for row in self._session.rows(sa.union(worked, known, told)))
 
     def open_business(self, person: Person) -> tuple[int, int]:
         """Return how many payments of a person are not made yet, and how many effects in progress name them."""
@@ -112,8 +116,13 @@ class PrivacyRepository(Repository):
         # What somebody wrote in words may say who he is.
         words = sa.update(MissingAnswer.table()).where(MissingAnswer.worker == person.worker)
         self._session.run(words.values(note=""))
+        reasons = sa.update(Appeal.table()).where(Appeal.worker == person.worker)
+        self._session.run(reasons.values(reason=_ERASED))
+        # Age, origin and the like may lead back to a person without any name: they go, they are not renamed.
+        traits = sa.delete(WorkerTrait.table()).where(WorkerTrait.worker == person.worker)
+        counts[WorkerTrait.__tablename__] = self._session.run(traits)
         for name, table in sorted(Base.metadata.tables.items()):
-            if "worker" in table.c and name != WorkerIdentity.__tablename__:
+            if "worker" in table.c and name not in (WorkerIdentity.__tablename__, WorkerTrait.__tablename__):
                 change = sa.update(table).where(table.c.worker == person.worker).values(worker=fresh)
                 counts[name] = self._session.run(change)
         counts |= self._rename_alerts(person, fresh)

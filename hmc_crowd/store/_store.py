@@ -39,10 +39,13 @@ from hmc_crowd.store._privacy import PrivacyRepository
 from hmc_crowd.store._qualifications import QualificationRepository
 from hmc_crowd.store._queue import QueueRepository
 from hmc_crowd.store._retention import RetentionRepository
+from hmc_crowd.store._reviews import ReviewRepository
 from hmc_crowd.store._roles import RoleRepository
+from hmc_crowd.store._secret_audits import SecretAuditRepository
 from hmc_crowd.store._session import Session
 from hmc_crowd.store._standing import StandingRepository
 from hmc_crowd.store._streams import StreamRepository
+from hmc_crowd.store._traits import TraitRepository
 from hmc_crowd.store._translate import translated
 from hmc_crowd.store._work import WorkRepository
 from hmc_crowd.store._workers import WorkerRepository
@@ -93,6 +96,9 @@ class Transaction:
     roles : RoleRepository
     expert_audits : ExpertAuditRepository
     streams : StreamRepository
+    traits : TraitRepository
+    reviews : ReviewRepository
+    secret_audits : SecretAuditRepository
     """
 
     def __init__(self, session: Session, *, number: int = 0) -> None:
@@ -125,6 +131,9 @@ class Transaction:
         self.roles = RoleRepository(session)
         self.expert_audits = ExpertAuditRepository(session)
         self.streams = StreamRepository(session)
+        self.traits = TraitRepository(session)
+        self.reviews = ReviewRepository(session)
+        self.secret_audits = SecretAuditRepository(session)
 
     def goes_on_from(self, version: tuple[int, ...] | None) -> bool:
         """Say whether nobody but the transaction of that `version` has written since then; False where unknown.

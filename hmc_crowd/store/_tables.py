@@ -35,7 +35,9 @@ from hmc_crowd.store._tables_quality import (
     QualificationAttempt,
     QualificationTest,
 )
+from hmc_crowd.store._tables_reviews import Appeal, ExpertSeat, SecretAudit, SecretAuditLabel
 from hmc_crowd.store._tables_roles import DataRole, ExpertAudit, ExpertAuditItem, StreamState, StreamWindow
+from hmc_crowd.store._tables_traits import WorkerTrait
 from hmc_crowd.store._tables_work import (
     Answer,
     Budget,
@@ -64,6 +66,7 @@ __all__ = [
     "Allocation",
     "Answer",
     "ApiKey",
+    "Appeal",
     "ApprovalRate",
     "Artefact",
     "Aspect",
@@ -83,6 +86,7 @@ __all__ = [
     "ExpertAssignment",
     "ExpertAudit",
     "ExpertAuditItem",
+    "ExpertSeat",
     "GateDecision",
     "Gold",
     "Guideline",
@@ -104,6 +108,8 @@ __all__ = [
     "QualificationAttempt",
     "QualificationTest",
     "QueuePlace",
+    "SecretAudit",
+    "SecretAuditLabel",
     "Shift",
     "StreamState",
     "StreamWindow",
@@ -114,4 +120,5 @@ __all__ = [
     "WorkerIdentity",
     "WorkerQuality",
     "WorkerScore",
+    "WorkerTrait",
 ]

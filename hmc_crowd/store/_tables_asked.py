@@ -39,3 +39,4 @@ class Adjudication(Base):
     machine_label: Mapped[str | None]
     final_label: Mapped[str | None]
     final_at: Mapped[datetime | None]
+    tier: Mapped[int | None]

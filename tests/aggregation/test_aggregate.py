@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError
+from typing import Any
 
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from hmc_crowd.aggregation import AggregateResult, Aggregator, DawidSkene, MajorityVote, aggregate
-from hmc_crowd.errors import InputError
+from hmc_crowd.errors import FrameError, InputError
 
 
 @pytest.mark.parametrize("method", ["dawid_skene", "majority"])
@@ -100,3 +103,38 @@ def test_the_same_answers_give_the_same_result(small: pd.DataFrame) -> None:
     one, two = aggregate(small), aggregate(small.iloc[::-1])
     assert isinstance(one, AggregateResult)
     pd.testing.assert_frame_equal(one.frame, two.frame, check_exact=True)
+
+
+@pytest.mark.parametrize("method", ["majority", "dawid_skene", "choose", "crowdkit:rover"])
+@pytest.mark.parametrize("library", ["polars", "lazy", "pyarrow", "datasets", "records"])
+@pytest.mark.parametrize("labels", [["é", "a,b"], [1, 0]], ids=["text", "numbers"])
+def test_tables_of_other_libraries_give_the_same_labels(library: str, method: str, labels: list[Any]) -> None:
+    text = ["one two", "one three"] if method.startswith("crowdkit") else labels
+    table = pd.DataFrame(
+        [(f"{task:02d}", worker, text[(task + worker) % 2]) for task in range(12) for worker in range(3)],
+        columns=["task", "worker", "label"],
+    )
+    gold = pd.DataFrame({"item": [f"{task:02d}" for task in range(12)], "label": text * 6})
+    given = {} if method != "choose" else {"gold": gold}
+    expected = aggregate(table, method=method, **given).frame
+    if method == "choose":
+        given = {"gold": converted(gold, library)}
+    found = aggregate(converted(table, library), method=method, **given).frame
+    assert found.astype(object).equals(expected.astype(object))
+
+
+def converted(table: pd.DataFrame, library: str) -> Any:
+    if library == "records":
+        return table.to_dict("records")
+    if library == "datasets":
+        datasets = pytest.importorskip("datasets")
+        return datasets.Dataset.from_pandas(table)
+    if library == "pyarrow":
+        return pa.Table.from_pandas(table)
+    frame = pl.from_pandas(table)
+    return frame.lazy() if library == "lazy" else frame
+
+
+def test_what_is_no_table_is_named_with_a_way_out() -> None:
+    with pytest.raises(FrameError, match=r"answers is a str; give a pandas DataFrame .*read_frame makes one"):
+        aggregate("answers.csv")

@@ -25,6 +25,7 @@ from hmc_crowd.quality import (
     agreement_levels,
     find_drift,
     gold_checks,
+    pool_prior,
     quality_features,
 )
 
@@ -55,11 +56,16 @@ def runs(watch: UnknownChange, rate: float, *, workers: int, most: int, steady: 
     state = watch.start(workers)
     for _ in range(steady):
         state = watch.step(state, rng.random(workers) < FALL.before)
-    quiet = watch.statistic(state) < watch.threshold
-    found = np.full(workers, most)
+    # Whoever has rung is followed no further.
+    left = np.flatnonzero(watch.statistic(state) < watch.threshold)
+    found, quiet, state = np.full(workers, most), left, (state[0][left], state[1][left])
     for answer in range(1, most + 1):
-        state = watch.step(state, rng.random(workers) < rate)
-        found[(watch.statistic(state) >= watch.threshold) & (found == most)] = answer
+        state = watch.step(state, rng.random(workers)[left] < rate)
+        rings = watch.statistic(state) >= watch.threshold
+        found[left[rings]] = answer
+        left, state = left[~rings], (state[0][~rings], state[1][~rings])
+        if not len(left):
+            break
     return found[quiet]
 
 
@@ -103,19 +109,21 @@ def of_second_stream() -> list[tuple[str, str]]:
     workers, falls_on, days = 300, 40, 70
     answers, gold = fallen_crowd(workers, days, falls_on, 3)
     start = answers["submitted"].min().normalize() + pd.Timedelta(days=falls_on)
-    agreement = agreement_checks(answers[~answers["task"].isin(list(gold))])
+    agreement = agreement_checks(answers[~answers["task"].isin(list(gold))], as_it_came=True)
     one = gold_checks(answers, gold).assign(stream=0)
     both = pd.concat([one, agreement.assign(stream=1)])
     # The two others of an item are said to agree, or they say nothing: both right, or both wrong.
     others = 0.9**2 / (0.9**2 + 0.1**2)
     per_gold = len(agreement) / len(one)
     second = agreement_levels(FALL, others=others, n_labels=2, share=per_gold)
+    of_gold, of_agreement = (learnt_watch(each, 2 * len(each) / len(one)) for each in (one, agreement))
     rows = []
-    for name, checks, cusum in (
+    for name, checks, detector in (
         ("gold alone", one, Cusum(FALL, between_alarms=2000)),
-        ("gold and agreement", both, Cusum(FALL, second, between_alarms=2000 * (1 + per_gold))),
+        ("gold and agreement, levels told", both, Cusum(FALL, second, between_alarms=2000 * (1 + per_gold))),
+        ("gold and agreement, nobody tells the levels", both, [of_gold, of_agreement]),
     ):
-        alarms = find_drift(checks, cusum)
+        alarms = find_drift(checks, detector)
         first = alarms[(alarms["at"] >= start) & (alarms["worker"] < workers // 10)].groupby("worker")["at"].min()
         days_to = (first - start) / pd.Timedelta(days=1)
         false = alarms[(alarms["worker"] >= workers // 10) | (alarms["at"] < start)]
@@ -123,6 +131,12 @@ def of_second_stream() -> list[tuple[str, str]]:
         text = f"median {days_to.median():.1f} days, {len(first)} of {workers // 10} found"
         rows.append((f"{name}: fall to alarm", f"{text}; {rate:.2f} false alarms per 1,000 workers and day"))
     return rows
+
+
+def learnt_watch(checks: pd.DataFrame, per_day: float) -> UnknownChange:
+    """As a campaign watches a stream: the levels are the pool's, and half of the false alarms are its own."""
+    counts = checks.groupby("worker")["right"].agg(["sum", "size"])
+    return UnknownChange(pool_prior(counts["sum"], counts["size"]), between_alarms=per_day / 0.0005)
 
 
 def of_the_model(seed: int = 0) -> list[tuple[str, str]]:

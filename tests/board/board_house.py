@@ -139,7 +139,7 @@ def serving(app: Any) -> Iterator[str]:
     listening = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while not server.started and time.monotonic() < until:
         time.sleep(0.02)
     yield f"http://127.0.0.1:{listening.getsockname()[1]}"

@@ -91,6 +91,7 @@ def test_a_page_opens_for_these_roles_alone(board: Board, page: Any) -> None:
         "pay": {"owner"},
         "hooks": {"owner"},
         "adjudicate": {"expert", "auditor"},
+        "audit": {"auditor"},
     }[right]
     where = f"/board/{path}".replace("{campaign}", quote(NAME))
     with board.house.store.read() as tx:

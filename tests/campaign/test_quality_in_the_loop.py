@@ -327,7 +327,7 @@ def test_a_gate_keeps_every_decision_with_its_policy(judged: Campaign) -> None:
     assert (found.items, found.experts) == (24, len(split))
     kept = judged.decisions()
     assert set(kept.loc[kept["decision"] == "expert", "item"]) == set(split)
-    assert set(kept["policy_version"]) == {ConsensusGate(by="quality", agreement=0.9).version}
+    assert set(kept["policy_version"]) == {ConsensusGate(agreement=0.9).version}
     assert set(kept["decider"]) == {"gate"}
     judged.gate("weighted")
     assert len(judged.decisions()) == 48

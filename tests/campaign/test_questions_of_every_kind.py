@@ -178,7 +178,9 @@ def test_predictions_follow_the_kind(campaign: Campaign) -> None:
     with pytest.raises(FrameError, match="a number from 0 to 100"):
         campaign.add_predictions([{"item": "i1", "label": "long", "confidence": 0.6}], aspect="length")
     with pytest.raises(InputError, match="answered by texts"):
-        campaign.add_gold([{"item": "i1", "label": "because"}], aspect="why")
+        campaign.add_predictions([{"item": "i1", "label": "because", "confidence": 0.6}], aspect="why")
+    with pytest.raises(FrameError, match="a text that is not empty"):
+        campaign.add_gold([{"item": "i1", "label": " "}], aspect="why")
 
 
 def test_a_platform_that_cannot_ask_a_kind_is_refused_in_a_sentence(

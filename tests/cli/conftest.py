@@ -66,6 +66,11 @@ def plain_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.fixture(autouse=True)
+def quick_learning(small_forests: None) -> None:
+    """Learn in a fifth of the time."""
+
+
 @pytest.fixture
 def hmc(capsys: pytest.CaptureFixture[str]) -> Hmc:
     """Run a command in this process: ``hmc("status", "--json").json``."""

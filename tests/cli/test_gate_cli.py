@@ -58,6 +58,8 @@ def test_without_a_model_gates_learn_on_one_side_and_are_judged_on_the_other(hmc
     assert "split by time: 112 items to train on, 48 to judge on" in " ".join(said.out.split())
     assert "ML gate" in said.out
     assert "no column risk" in said.out
+    # The source's words and what was measured here stand side by side.
+    assert "of the items decided right here; the source claims 90-95%, without data" in " ".join(said.out.split())
 
 
 def test_known_risk_and_text_bring_their_rules(hmc: Hmc, files: Path) -> None:
@@ -127,6 +129,7 @@ def test_the_simulation_says_which_claims_hold(hmc: Hmc) -> None:
     assert said.code == 0, said.err
     words = " ".join(said.out.split())
     assert "claimed -95%: does not hold" in words
+    assert "taught it, on 100 items" in words
     found = hmc(*arguments, "--json").json
-    assert [row["arm"] for row in found["arms"]] == ["experts only", "crowd only", "rules", "ML gate"]
+    assert [row["arm"] for row in found["arms"]] == ["machine only", "experts only", "crowd only", "rules", "ML gate"]
     assert found["claims"]["expert_use"] == 0.37

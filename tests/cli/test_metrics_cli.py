@@ -127,7 +127,7 @@ def test_what_is_undefined_is_null_and_a_dash(hmc: Hmc, tmp_path: Path) -> None:
         (("preference", "pairs.csv", "--tie", "3"), "tie is 3"),
         (("preference", "pairs.csv", "--unparsed", "guess"), "--unparsed is 'guess'"),
         (("preference", "pairs.csv", "--lengths", "a"), "--lengths is 'a'"),
-        (("preference", "pairs.csv", "--outcome", "kind"), "must be 'win', 'tie', 'loss'"),
+        (("preference", "pairs.csv", "--outcome", "kind"), "kind must be win, tie or loss"),
         (("preference", "pairs.csv", "--model", "model", "--item", "kind"), "twice"),
         (("preference", "pairs.csv", "--confidence-level", "95"), "level is 95"),
     ],
@@ -136,3 +136,26 @@ def test_what_is_wrong_is_named(hmc: Hmc, files: Path, arguments: tuple[str, ...
     told = hmc("metrics", *arguments)
     assert told.code == 2
     assert why in told.err
+
+
+def test_names_that_are_numbers_stay_apart(hmc: Hmc, tmp_path: Path) -> None:
+    # Tasks 007 and 7, answered by 1 and 2 each: one agreement, one disagreement.
+    (tmp_path / "ids.csv").write_text("task,worker,label\n007,1,x\n007,2,x\n7,1,x\n7,2,y\n")
+    assert hmc("metrics", "agreement", "ids.csv", "--json").json["metrics"][0]["value"] == 0.5
+    (tmp_path / "codes.csv").write_text("r,s\n01,1\n1,1\n")
+    assert hmc("metrics", "agreement", "codes.csv", "--raters", "r,s", "--json").json["metrics"][0]["value"] == 0.5
+
+
+def test_a_wrong_outcome_is_named_with_file_column_and_line(hmc: Hmc, tmp_path: Path) -> None:
+    (tmp_path / "odd.csv").write_text("outcome\nwin\ndraw\n")
+    told = hmc("metrics", "preference", "odd.csv")
+    assert told.code == 2
+    assert "odd.csv: outcome must be win, tie or loss" in told.err
+    assert "line 3 ('draw')" in told.err
+
+
+def test_messages_name_options_and_no_arguments(hmc: Hmc, files: Path) -> None:
+    assert "--within (how exact) or --difference (two systems)" in hmc("power").err
+    (files / "twice.csv").write_text("task,worker,label\na,w,x\na,w,y\n")
+    assert "choose --repeats all" in hmc("aggregate", "twice.csv").err
+    assert "--method choose compares methods" in hmc("aggregate", "long.csv", "--method", "choose").err

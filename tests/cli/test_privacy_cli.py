@@ -66,7 +66,7 @@ def test_retaining_says_what_it_would_erase(hmc: Any, at: Callable[[str], Path])
     at("collected")
     dry = hmc("retain", "--raw-ids", "1y", "--item-texts", "1y", "--json").json
     nothing = {"raw_ids": 0, "raw_ids_kept": 0, "item_texts": 0, "item_texts_kept": 0}
-    assert dry == nothing | {"dry_run": True}
+    assert dry == nothing | {"dry_run": True, "traits": 0}
     done = hmc("retain", "--raw-ids", "1y", "--yes")
     assert (done.code, done.out) == (0, "erased 0 raw worker ids and 0 item texts\n")
 

@@ -24,7 +24,7 @@ def test_check_says_quality_drift_pay_and_alerts(hmc: Callable[..., Any], at: Ca
     assert "no alert lasts" in said
 
 
-@pytest.mark.parametrize("command", ["workers", "gold", "drift", "texts", "ranking"])
+@pytest.mark.parametrize("command", ["workers", "gold", "drift", "incoming", "texts", "ranking"])
 def test_each_view_is_shown_written_and_printed_as_json(
     hmc: Callable[..., Any], at: Callable[[str], Any], command: str
 ) -> None:

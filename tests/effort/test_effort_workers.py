@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -173,3 +174,9 @@ def test_no_rate_is_refused(text):
 def test_first_submission_is_the_earliest_of_each_worker():
     got = first_submissions(["a", "b", "a", "a"], [day(3), day(1), day(2), day(2)])
     assert got.tolist() == [0, 1, 1, 0]
+
+
+@pytest.mark.parametrize("text", [None, 95])
+def test_an_approval_rate_that_is_no_such_text_is_refused(text: Any) -> None:
+    with pytest.raises(InputError, match="approval rate is"):
+        parse_approval_rate(text)

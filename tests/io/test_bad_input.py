@@ -384,3 +384,9 @@ def test_numpy_and_pandas_scalars_are_read() -> None:
     loaded = read_frame(rows, kind="items")
     assert loaded.frame["item"].tolist() == ["7", "b"]
     assert loaded.frame["x"].isna().tolist() == [False, True]
+
+
+def test_labels_that_hold_a_comma_or_a_line_are_listed_in_quotes() -> None:
+    rows = [{"item": "a", "label": "c", "confidence": 1.0}]
+    with pytest.raises(FrameError, match=r"label must be one of 'a,b', 'x\\ny': row 0 \('c'\)"):
+        read_frame(rows, kind="predictions", labels=["a,b", "x\ny"])

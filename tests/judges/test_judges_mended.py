@@ -22,8 +22,10 @@ from hmc_crowd.judges import (
     example_pairs,
     longer,
     pin_judge,
+    rouge,
     sample_pairs,
     shorter,
+    turned_back,
 )
 
 
@@ -155,3 +157,17 @@ def test_the_table_of_letters_cuts_as_the_patterns_do() -> None:
     for text in ("".join(map(chr, rng.integers(0, 128, 40))) for _ in range(500)):
         for preset, pattern in patterns.items():
             assert tokens(text, preset) == re.findall(pattern, text.lower())
+
+
+def test_a_label_that_no_judge_gives_cannot_be_turned_back() -> None:
+    with pytest.raises(InputError, match="label is 'A'; give 'a', 'b', 'tie' or None"):
+        turned_back("A", swapped=True)
+
+
+def test_texts_without_spaces_overlap_by_character() -> None:
+    # Two of three characters are shared, on both sides.
+    assert rouge("我爱你", "我爱他").f == pytest.approx(2 / 3)
+    pairs = pd.DataFrame(
+        {"item": ["p"], "instruction": ["?"], "reference": ["我爱你"], "response_a": ["我爱他"], "response_b": ["不是"]}
+    )
+    assert RougeJudge().judge(pairs)["label"].tolist() == ["a"]

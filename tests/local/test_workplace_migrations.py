@@ -13,6 +13,9 @@ from hmc_crowd_local._migrate import downgrade, migrations_folder, upgrade
 from hmc_crowd_local._tables import METADATA, PREFIX, VERSION_TABLE
 
 from hmc_crowd.errors import InputError, NotOurDatabaseError, ReadOnlyDatabaseError, SchemaVersionError
+from hmc_crowd.platform import SeatRule, Seats
+
+pytestmark = pytest.mark.migrations
 
 
 @pytest.fixture
@@ -182,3 +185,53 @@ def test_the_entry_point_finds_it(tmp_path, clock) -> None:
     assert platform.name == "local"
     assert isinstance(platform, TaskPages)
     platform.close()
+
+
+def test_what_was_known_of_tests_is_carried_over_and_tries_are_counted_anew(database, clock) -> None:
+    from hmc_crowd_local._tables_pages import ATTEMPT, STEP
+
+    upgrade(database, "w0006")
+    rows = [
+        {"worker": worker, "study": "s", "kind": kind, "version": "v", "tries": 1, "passed": passed, "score": score,
+         "detail": detail, "at": clock.now()}
+        for worker, kind, passed, score, detail in (
+            ("ann", "test", True, 0.75, '["a", "a", "a", "b"]'),
+            ("bob", "test", False, 0.0, '["b"]'),
+            ("cyd", "test", None, 1.0, '["a"]'),
+            ("ann", "training", True, 1.0, '["a"]'),
+        )
+    ]  # fmt: skip
+    with database.write() as connection:
+        connection.execute(sa.insert(STEP), rows)
+    for _ in range(2):
+        upgrade(database)
+        with database.read() as connection:
+            kept = connection.execute(sa.select(ATTEMPT).order_by(ATTEMPT.c.worker)).all()
+            tries = connection.execute(sa.select(STEP.c.tries).order_by(STEP.c.worker, STEP.c.kind)).scalars().all()
+        assert [(each.worker, each.test, each.right, each.n, each.passed, each.at) for each in kept] == [
+            ("ann", "s", 3, 4, True, clock.now()),
+            ("bob", "s", 0, 1, False, clock.now()),
+        ]
+        assert tries == [1, 1, 1, 0]  # cyd's is under way
+        downgrade(database, "w0006")
+        with database.read() as connection:
+            assert set(connection.execute(sa.select(STEP.c.tries)).scalars()) == {1}
+
+
+def test_invitations_of_before_say_nothing_of_their_people(database, database_url, clock) -> None:
+    upgrade(database, "w0007")
+    row = {
+        "invite_id": "i", "worker": "ann", "label": "", "created_at": clock.now(), "expires_at": clock.now(),
+        "pool": "", "skills": "[]",
+    }  # fmt: skip
+    before = sa.table("workplace_invite", *(sa.column(name) for name in row))
+    with database.write() as connection:
+        connection.execute(sa.insert(before), [row])
+    with connect(database_url, clock=clock) as platform:
+        assert [each.attributes for each in platform.invites().all()] == [{}]
+        platform.invites().set_attributes("ann", {"region": "south"})
+        platform.put_seats("study", Seats(2, (SeatRule("region", {"south": 1}),)))
+    downgrade(database, "w0007")
+    with database.read() as connection:
+        assert connection.execute(sa.select(before.c.worker)).scalars().all() == ["ann"]
+        assert "workplace_quota" not in sa.inspect(connection).get_table_names()

@@ -528,3 +528,8 @@ def test_inputs_stay_as_they_are() -> None:
     for function in FUNCTIONS:
         function(frame)
     pd.testing.assert_frame_equal(frame, before)
+
+
+def test_a_single_value_is_no_table_of_ratings() -> None:
+    with pytest.raises(InputError, match="ratings is a str; give rows of ratings"):
+        krippendorff_alpha("abc")

@@ -105,3 +105,9 @@ def test_nothing_labelled_has_no_value() -> None:
         found = ppi_mean(labels, [1.0] * len(labels), [1, 0])
         assert found.value is None
         assert found.reason == "no item has both a label and a prediction"
+
+
+def test_one_word_tells_the_evidence_of_all_labels() -> None:
+    assert ppi_mean([1, 0, 1], [1, 0, 0], [1, 0], evidence="people_blind").n == 3
+    with pytest.raises(InputError, match="evidence says people_suggested in row 0"):
+        ppi_mean([1, 0, 1], [1, 0, 0], [1, 0], evidence="people_suggested")

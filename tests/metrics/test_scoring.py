@@ -305,3 +305,58 @@ def test_bad_score_types_are_named() -> None:
         m.Scaling(1, 0, 1, 1)
     with pytest.raises(InputError, match="human has 1 scores"):
         m.Scaling.fit(predictions=[1, 2], human=[1])
+
+
+MIXED = ["1", "2", "unsure", "1", "unsure", "2", "unsure", "1"]
+OTHER = ["1", "unsure", "unsure", "1", "unsure", "2", "2", "1"]
+
+
+def test_a_word_that_both_columns_use_makes_their_numbers_labels() -> None:
+    # 6 of 8 agree. Margins (3, 2, 3) / 8 each: chance (9 + 4 + 9) / 64 = 22/64; kappa (48 - 22) / (64 - 22) = 26/42.
+    kappa, exact = m.cohen_kappa(MIXED, OTHER), m.exact_agreement(MIXED, OTHER)
+    assert kappa.value == pytest.approx(26 / 42)
+    assert exact.value == 0.75
+    assert kappa.n == exact.n == 8
+    assert "taken as labels" in kappa.warnings[0]
+    assert "taken as labels" in exact.warnings[0]
+
+
+def test_a_word_in_the_list_of_labels_makes_numbers_labels_without_a_warning() -> None:
+    # 2 of 3 agree; margins (1, 1, 1) / 3 and (2, 0, 1) / 3: chance 3/9; kappa (6 - 3) / (9 - 3) = 1/2.
+    kappa = m.cohen_kappa(["1", "unsure", "2"], ["1", "1", "2"], labels=["1", "2", "unsure"])
+    assert (kappa.value, kappa.n, kappa.warnings) == (pytest.approx(0.5), 3, ())
+
+
+def test_a_stray_word_in_one_column_is_a_bad_score() -> None:
+    assert m.exact_agreement(["1", "2", "oops"], ["1", "2", "3"]).dropped == {"human score is not a number": 1}
+    assert m.cohen_kappa(MIXED, OTHER, weights="quadratic").n == 4
+
+
+def test_numbers_that_begin_with_a_zero_are_names() -> None:
+    assert m.exact_agreement(["01", "1", "01", "1"], ["1", "1", "01", "01"]).value == 0.5
+    assert m.cohen_kappa(["01", "1", "01", "1"], ["1", "1", "01", "01"]).value == 0.0
+
+
+def test_one_number_in_several_spellings_is_one_label() -> None:
+    assert m.exact_agreement(["3", 3, "none", "x"], ["3.0", "3", "x", "x"]).value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        ([1, 2, 3], "does not list '7'"),
+        ([1, 2, 2, 7], "names '2' more than once"),
+        ("127", "is the text '127'"),
+    ],
+)
+def test_labels_that_cannot_be_meant_are_refused(labels: object, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        m.cohen_kappa([1, 2, 2], [1, 2, 7], labels=labels)  # type: ignore[arg-type]
+
+
+def test_a_score_report_without_scores_says_why_and_what_to_name() -> None:
+    table = pd.DataFrame({"human": ["x", "y"], "system": [1.0, 2.0]})
+    with pytest.raises(InputError, match=r"human score is not a number \(2\); name the columns of numbers"):
+        m.score_report(table)
+    with pytest.raises(InputError, match="the table has no rows"):
+        m.score_report(table.iloc[:0])

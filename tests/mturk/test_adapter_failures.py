@@ -83,7 +83,7 @@ def test_a_qualification_type_is_made_once(broken, proxy) -> None:
 
 
 def test_an_endpoint_that_answers_too_slowly_ends_in_bounded_time(connect_to, proxy) -> None:
-    slow = connect_to(proxy.url, read_timeout_s=0.2)
+    slow = connect_to(proxy.url, read_timeout_s=1.0)
     proxy.inject("hang_after", match="CreateHITType")
     with pytest.raises(PlatformUnavailableError, match="safe"):
         slow.publish(make_hit())

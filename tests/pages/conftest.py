@@ -85,7 +85,7 @@ def new_page(chromium: Any) -> Iterator[Callable[..., Page]]:
         context = chromium.new_context(**{"viewport": DESK, "locale": "en-US", "reduced_motion": "reduce", **options})
         opened.append(context)
         page: Page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(30_000)
         page.said = []  # type: ignore[attr-defined]
         page.on("console", lambda message: page.said.append(message.text) if is_bad(message) else None)  # type: ignore[attr-defined]
         page.on("pageerror", lambda error: page.said.append(str(error)))  # type: ignore[attr-defined]

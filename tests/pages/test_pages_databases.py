@@ -82,3 +82,53 @@ def test_a_life_from_invitation_to_withdrawal(house, clock) -> None:
     assert people.standing("ann", study) == "withdrawn"
     invites.revoke(invite.invite_id)
     assert plain.get(invite.url(house.url)).status_code == 404
+
+
+def test_a_test_is_tried_again_waited_for_and_read_by_a_campaign(database_url, clock) -> None:
+    from pages_house import dialogue
+
+    study = full_study(information="", consent=(), checks=(), training=(), test_attempts=2, test_delay_s=60.0)
+    made = make_house(database_url, clock, study=study)
+    try:
+        _, link = made.work(dialogue(scope="c1:2"))
+        plain = Plain(made.client())
+        for choice in ("1", "0"):
+            plain.get(link)
+            for _ in range(2):
+                plain.send('name="place"', a0=choice)
+            clock.advance(60)
+        assert plain.path == "q/1"
+        found = made.local.test_attempts("c1", "study")
+        assert [(each.worker, each.platform, each.right, each.passed) for each in found] == [
+            ("ann", "local", 0, False),
+            ("ann", "local", 2, True),
+        ]
+        assert {each.content for each in found} == {study.asked_test.content}
+        told = made.local.test_funnel("c1", "study", [study.asked_test.content])
+        assert told == {"arrived": 1, "tried": 1, "passed": 1, "worked": 0}
+        assert made.local.test_attempts("c", "study") == []
+    finally:
+        made.local.close()
+
+
+def test_windows_that_end_an_attempt_at_once_end_one(database_url, clock) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from hmc_crowd_local.pages._exam import Exam, Exams, ExamState
+
+    study = full_study(test_attempts=2)
+    made = make_house(database_url, clock, study=study)
+    try:
+        exams, now = Exams(made.local._database), clock.now()
+
+        def end(label: str) -> bool:
+            exam = Exam(ExamState.OPEN)
+            return exams.finish("ann", study, exam, (label,) * 2, sent_by=None, at=now)
+
+        with ThreadPoolExecutor(4) as pool:
+            verdicts = list(pool.map(end, ["polite", "rude"] * 4))
+        assert len(set(verdicts)) == 1
+        step = People(made.local._database).step("ann", study, "test")
+        assert (step.tries, step.passed) == (1, True if verdicts[0] else None)
+    finally:
+        made.local.close()

@@ -55,8 +55,8 @@ def shown(html: str) -> list[str]:
     return [unescape(each).strip() for each in texts if each.strip()]
 
 
-def test_the_pseudo_locale_finds_no_text_outside_a_catalogue(new_house) -> None:
-    study = full_study(check_tries=3)
+def test_the_pseudo_locale_finds_no_text_outside_a_catalogue(new_house, clock) -> None:
+    study = full_study(check_tries=3, test_attempts=2, test_delay_s=60.0)
     house = new_house(study=study)
     hit = every_kind()
     own = str([study, hit, dialogue()])
@@ -86,6 +86,15 @@ def test_the_pseudo_locale_finds_no_text_outside_a_catalogue(new_house) -> None:
     plain.send("What do you judge?", c0="0", c1="1")
     plain.send('name="place"', a0="0")
     keep()
+    plain.get(link + "?lang=xx")
+    for _ in range(2):
+        keep()
+        plain.send('name="place"', a0="1")
+    for address in (link, f"/work/i/{invite.token}"):
+        plain.get(address + "?lang=xx")
+        assert "UTC" in plain.text  # from when on the test may be taken again
+        keep()
+    clock.advance(60)
     plain.get(link + "?lang=xx")
     for _ in range(2):
         keep()

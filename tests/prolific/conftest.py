@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from hmc_crowd._base.clock import VirtualClock
     from hmc_crowd.platform import RemoteHit
 
+# Real seconds. A busy machine may be slow, and a client that gave up early would send again and meet itself; only over
+# the line that can be cut does silence mean anything.
+PATIENT_S, HANGING_S = 30.0, 1.0
+
 
 class Lab:
     """A stand-in, who plays there, and how to get at it."""
@@ -41,7 +45,7 @@ class Lab:
             "sleep": self.clock.advance,
             "monotonic": lambda: self.clock.now().timestamp(),
             "rng": np.random.default_rng(1),
-            "silence_s": 0.3,
+            "silence_s": PATIENT_S,
         }
         return Pace(**{**settings, **changes})
 
@@ -56,7 +60,7 @@ class Lab:
             f"{self.chaos.url if broken else self.standin.url}/api/v1/",
             settings=replace(base, **settings),
             clock=self.clock,
-            pace=pace or self.pace(),
+            pace=pace or self.pace(silence_s=HANGING_S if broken else PATIENT_S),
             environment={"HMC_CROWD_PROLIFIC_TOKEN": self.world.token},
         )
         return self._stack.enter_context(opened)

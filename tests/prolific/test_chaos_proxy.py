@@ -49,7 +49,7 @@ def proxy(upstream):
 
 @pytest.fixture
 def client(proxy):
-    with httpx.Client(base_url=proxy.url, trust_env=False, timeout=0.4, verify=False) as opened:
+    with httpx.Client(base_url=proxy.url, trust_env=False, timeout=1.5, verify=False) as opened:
         yield opened
 
 

@@ -147,7 +147,7 @@ def test_a_forged_webhook_is_refused_and_not_kept(served, workplace) -> None:
     assert workplace.inbox("prolific").pending() == []
 
 
-def wait_until(is_so, seconds: float = 10) -> None:
+def wait_until(is_so, seconds: float = 60) -> None:
     ends = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < ends

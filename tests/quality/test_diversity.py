@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hmc_crowd.errors import FrameError, InputError
-from hmc_crowd.quality import Quota, age_group, draw_diverse, group_agreement, group_labels
+from hmc_crowd.quality import Quota, age_group, draw_diverse, group_labels
 
 
 def pool(rng: np.random.Generator, n: int = 400) -> pd.DataFrame:
@@ -166,15 +166,6 @@ def test_small_groups_are_never_shown() -> None:
     assert group_labels(answers, workers, "group")["group"].unique().tolist() == ["a"]
     few = pd.DataFrame({"worker": range(9), "group": ["a"] * 4 + ["b"] * 3 + [None, None]})
     assert group_labels(answers, few, "group")["group"].unique().tolist() == ["other groups"]
-
-
-def test_agreement_by_group_by_hand() -> None:
-    # Five of a say x, five of b say y: each of a's answers is compared with 9 others, of which 4 agree.
-    answers = pd.DataFrame([(0, w, "x" if w < 5 else "y") for w in range(10)], columns=["task", "worker", "label"])
-    workers = pd.DataFrame({"worker": range(10), "group": ["a"] * 5 + ["b"] * 5})
-    found = group_agreement(answers, workers, "group").set_index("group")
-    assert found.loc["a", "share"] == pytest.approx(4 / 9)
-    assert found.loc["a", ["people", "pairs"]].tolist() == [5, 45]
 
 
 def test_groups_need_their_columns() -> None:

@@ -112,7 +112,7 @@ def test_a_tie_in_everything_teaches_nothing() -> None:
         [(item, w, "xy"[w]) for item in range(50) for w in range(2)], columns=["task", "worker", "label"]
     )
     gate = LearnedGate("random_forest", features="answers").fit(None, answers, gold=dict.fromkeys(range(50), "x"))
-    assert "0 of 0 training labels" in gate.note_
+    assert "0 of 0 items to learn from" in gate.note_
     assert gate.decide(None, answers).reasons() == {"tie": 50}
 
 

@@ -129,12 +129,19 @@ def test_screening_takes_the_same_table() -> None:
     assert screened["decision"].tolist() == ["keep", "exclude"]
 
 
-def test_weights_are_qualities_and_the_excluded_weigh_nothing() -> None:
-    answers = answers_of(ann=(9, 10), bob=(0, 10))
+def test_weights_are_qualities_against_the_best_and_the_excluded_weigh_nothing() -> None:
+    answers = answers_of(ann=(9, 10), bob=(0, 10), cy=(6, 10))
     found = worker_quality(answers, GOLD, prior=(2.0, 1.0))
     weights = answer_weights(answers, found, excluded=screen_workers(found))
-    assert weights[:10] == pytest.approx(np.full(10, 11 / 13))
-    assert (weights[10:] == 0).all()
+    # Ann (2 + 9) / 13 is the best of those who count; cy is (2 + 6) / 13.
+    assert weights[:10] == pytest.approx(np.ones(10))
+    assert (weights[10:20] == 0).all()
+    assert weights[20:] == pytest.approx(np.full(10, 8 / 11))
+
+
+def test_quality_that_tells_nobody_apart_changes_nothing() -> None:
+    answers = answers_of(ann=(7, 10), bob=(7, 10))
+    assert (answer_weights(answers, worker_quality(answers, GOLD)) == 1).all()
 
 
 def test_weights_never_leave_nobody_without_a_word() -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.rehearsal import AssumedCrowd, RecordedAnswers, benchmark, fit_assumed_crowd, simulate
+from hmc_crowd.rehearsal import pilot as read_pilot
 
 PERFECT = AssumedCrowd(accuracy=1.0, spread=0.0, speed_spread=0.0, noise=0.0)
 
@@ -186,3 +189,26 @@ def test_a_pilot_corrects_confidences_that_promise_too_much() -> None:
         chance[pilot] = done.summary()["chance_certified"][0]
     assert chance[0] < 0.5 < 0.9 <= chance[300]
     assert any("a pilot of 300 items" in each for each in done.assumptions)
+
+
+def test_a_seed_is_no_generator() -> None:
+    with pytest.raises(InputError, match=r"rng is 3; give a numpy.random.Generator"):
+        simulate([0.5, 0.9], [3, 4], rng=3)  # type: ignore[arg-type]
+
+
+def a_pilot() -> pd.DataFrame:
+    rows = [(f"i{i}", f"w{w}", "x" if (i + w) % 3 else "y", 10.0 + w) for i in range(12) for w in range(4)]
+    return pd.DataFrame(rows, columns=["task", "worker", "label", "seconds"])
+
+
+def test_a_pilot_reads_tables_of_other_libraries() -> None:
+    told = {"batch_items": 100, "pay_per_hour_minor": 1200, "draws": 20}
+    here = read_pilot(a_pilot(), rng=np.random.default_rng(1), **told)  # type: ignore[arg-type]
+    assert str(read_pilot(pl.from_pandas(a_pilot()), rng=np.random.default_rng(1), **told)) == str(here)  # type: ignore[arg-type]
+
+
+def test_a_pilot_with_an_answer_without_label_is_refused() -> None:
+    table = a_pilot()
+    table.loc[2, "label"] = None
+    with pytest.raises(FrameError, match="answers has no label in row 2; fill these cells or drop the rows"):
+        read_pilot(table, batch_items=100, pay_per_hour_minor=1200, rng=np.random.default_rng(1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,32 @@ from hmc_crowd.effort import count_time
 from hmc_crowd.report import ReportData, Summary, time_both_ways
 
 HOSTILE = "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'> \"quoted\" & 'more' =1+1"
+
+
+def made_up_groups() -> dict[str, Any]:
+    """Two attributes: groups that differ in three labels, and one with nobody to compare with."""
+    ends = {"difference_low": [-0.1, -0.05, 0.02, -0.2], "difference_high": [0.05, 0.15, 0.2, 0.1]}
+    labels = pd.DataFrame(
+        {
+            "attribute": ["age group"] * 4 + ["region"],
+            "group": ["18-25", "18-25", "46+", "46+", HOSTILE],
+            "people": [12, 12, 8, 8, 20],
+            "label": ["polite", "rude", "polite", HOSTILE, "polite"],
+            "share": [0.6, 0.4, 0.7, 0.3, 0.65],
+            "low": [0.5, 0.3, 0.6, 0.2, 0.6],
+            "high": [0.7, 0.5, 0.8, 0.4, 0.7],
+            "difference": [-0.03, 0.05, 0.11, -0.05, np.nan],
+            **{name: [*each, np.nan] for name, each in ends.items()},
+        }
+    )
+    pairs = labels.head(2)[["attribute", "group", "share", "low", "high"]].assign(other=["18-25", "46+"])
+    return {
+        "labels": labels,
+        "agreement": pairs.assign(chance=0.5, kappa=[0.4, np.nan], kappa_low=-0.1, kappa_high=0.6),
+        "cohesion": pairs[["attribute", "group"]].assign(inside=0.8, outside=0.7, difference=0.1, low=0.0, high=0.2),
+        "said": ("age group: 46+ say 'polite' more often than others", f"region: {HOSTILE}"),
+        "notes": ('region: groups of fewer than 5 people are put together as "other groups"',),
+    }
 
 
 def full_data() -> ReportData:
@@ -98,6 +125,7 @@ def full_data() -> ReportData:
                 "excluded_reason": [None, None, "gold score below 0.70"],
             }
         ),
+        groups=made_up_groups(),
         gold=pd.DataFrame(
             {
                 "item": ["g1", "g2"],

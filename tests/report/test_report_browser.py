@@ -69,7 +69,7 @@ def test_a_phone_never_scrolls_sideways(page: Page, page_path: Path) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     # Of each chart the narrow drawing is the one shown, and its letters are readable.
     assert page.locator("svg.wide:visible").count() == 0
-    assert page.locator("svg.narrow:visible").count() == 3
+    assert page.locator("svg.narrow:visible").count() == 4
     sizes = page.eval_on_selector_all(
         "svg.narrow text",
         "nodes => nodes.map(node => node.getScreenCTM().a * parseFloat(getComputedStyle(node).fontSize))",

@@ -11,7 +11,7 @@ import pandas as pd
 
 from hmc_crowd.campaign._frontier import plan_frontier
 from hmc_crowd.campaign._report_words import certificate_words
-from hmc_crowd.report import write_report
+from hmc_crowd.report import latex_table, write_report
 from hmc_crowd.routing import route
 
 if TYPE_CHECKING:
@@ -68,3 +68,10 @@ def test_the_certificate_says_what_became_of_the_promise() -> None:
     assert "neither shown nor ruled out" in open_
     assert "are missed: the audit shows at most 97.00 %" in missed
     assert "promised" not in certificate_words(found)
+
+
+def test_a_label_of_two_lines_stays_in_its_cell() -> None:
+    # An empty line inside a tabular stops LaTeX.
+    table = latex_table(pd.DataFrame({"label": ["rude\r\n\nvery"]}), caption="a\nb", label="tab:x")
+    assert r"rude   very \\" in table
+    assert r"\caption{a b}" in table

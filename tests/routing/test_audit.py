@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hmc_crowd.errors import InputError
-from hmc_crowd.routing import draw_audit
+from hmc_crowd.routing import draw_audit, keyed_fraction
 
 
 def test_draws_the_number_asked_for_without_repeats() -> None:
@@ -56,3 +56,14 @@ def test_bad_draw_is_one_sentence(arguments: dict[str, object], says: str) -> No
     items = arguments.pop("items", ["a", "b", "c"])
     with pytest.raises(InputError, match=says):
         draw_audit(items, rng=np.random.default_rng(0), **arguments)  # type: ignore[arg-type]
+
+
+def test_a_seed_is_no_generator() -> None:
+    with pytest.raises(InputError, match=r"rng is 1; give a numpy.random.Generator"):
+        draw_audit(["a", "b"], n=1, rng=1)  # type: ignore[arg-type]
+
+
+def test_a_keyed_draw_wants_secret_bytes_and_takes_whole_numbers_as_ids() -> None:
+    assert keyed_fraction(b"key", 7) == keyed_fraction(b"key", "7")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="key is a str; give secret bytes"):
+        keyed_fraction("key", "7")  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,12 @@ from hmc_crowd.routing import agreement_at_most, certify_batch, plan_certified
 def batch(n: int = 2000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     return rng.beta(8, 1, n), rng.gamma(2.0, 15.0, n)
+
+
+@cache
+def planned(target: float) -> Any:
+    """The plan of the batch that several tests look at; each takes a second to make."""
+    return plan_certified(*batch(), target_agreement=target)
 
 
 def outcomes(plan: Any, confidence: np.ndarray, repetitions: int, seed: int) -> float:
@@ -32,15 +39,14 @@ def outcomes(plan: Any, confidence: np.ndarray, repetitions: int, seed: int) -> 
 @pytest.mark.parametrize("repetitions", [200, pytest.param(2000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("target", [0.95, 0.98])
 def test_the_certificate_comes_out_as_often_as_promised(target: float, repetitions: int) -> None:
-    confidence, seconds = batch()
-    plan = plan_certified(confidence, seconds, target_agreement=target, assurance=0.9)
-    held = outcomes(plan, confidence, repetitions, seed=3)
+    confidence, _ = batch()
+    held = outcomes(planned(target), confidence, repetitions, seed=3)
     assert held >= 0.9 - 3 * np.sqrt(0.9 * 0.1 / repetitions)
 
 
 def test_the_promise_is_in_the_plan() -> None:
     confidence, seconds = batch()
-    plan = plan_certified(confidence, seconds, target_agreement=0.96)
+    plan = planned(0.96)
     bound = certify_batch(len(confidence), plan.human, plan.audited, plan.allowed_wrong)
     worse = certify_batch(len(confidence), plan.human, plan.audited, plan.allowed_wrong + 1)
     assert bound.agreement_at_least >= 0.96 > worse.agreement_at_least
@@ -63,16 +69,15 @@ def test_no_neighbouring_cap_is_cheaper() -> None:
 
 
 def test_more_is_dearer() -> None:
-    confidence, seconds = batch()
-    hours = [plan_certified(confidence, seconds, target_agreement=t).human_s for t in (0.93, 0.96, 0.985)]
+    hours = [planned(target).human_s for target in (0.93, 0.96, 0.985)]
     assert hours == sorted(hours)
-    prices = dict(plan_certified(confidence, seconds, target_agreement=0.96).prices)
+    prices = dict(planned(0.96).prices)
     assert prices["target +0.001"] > 0
 
 
 def test_a_top_up_costs_a_stricter_first_look() -> None:
     confidence, seconds = batch()
-    one = plan_certified(confidence, seconds, target_agreement=0.96)
+    one = planned(0.96)
     two = plan_certified(confidence, seconds, target_agreement=0.96, top_up=True)
     assert (one.top_up, one.look_level) == (0, 0.95)
     assert two.top_up > 0
@@ -85,7 +90,7 @@ def test_labelled_items_correct_confidences_that_promise_too_much() -> None:
     confidence, seconds = batch()
     # The machine is wrong twice as often as it says.
     right = rng.random(len(confidence)) < 1 - 2 * (1 - confidence)
-    naive = plan_certified(confidence, seconds, target_agreement=0.95)
+    naive = planned(0.95)
     told = plan_certified(confidence, seconds, target_agreement=0.95, labelled=(confidence, seconds, right))
     assert told.expected_wrong > 1.2 * naive.expected_wrong or told.human > naive.human
     assert told.human_s > naive.human_s
@@ -93,7 +98,7 @@ def test_labelled_items_correct_confidences_that_promise_too_much() -> None:
 
 def test_a_budget_too_small_names_what_could_be_promised() -> None:
     confidence, seconds = batch()
-    need = plan_certified(confidence, seconds, target_agreement=0.97).human_s
+    need = planned(0.97).human_s
     with pytest.raises(
         InfeasibleError, match=r"target_agreement 0\.97 .* and max_human_s clash; it needs about"
     ) as met:
@@ -178,7 +183,7 @@ def test_steps_of_the_promise_stay_below_certainty() -> None:
 @pytest.mark.parametrize("labels", [100, 300])
 def test_few_labelled_items_do_not_flatter_the_plan(labels: int) -> None:
     """The search must not pick whatever plan the few labels happen to show without an error."""
-    confidence, seconds = batch(2000, seed=5)
+    confidence, seconds = batch(1000, seed=5)
     held = []
     for seed in range(8):
         rng = np.random.default_rng(seed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import sqlalchemy as sa
 
 from hmc_crowd.store import _migrate, open_store
@@ -12,6 +13,7 @@ from hmc_crowd.store._engine import make_engine, parse_url
 if TYPE_CHECKING:
     from hmc_crowd._base.clock import VirtualClock
 
+pytestmark = pytest.mark.migrations
 AT = "2026-01-05 09:00:00.000000"
 COMMON = {"text": "t", "reason": "r", "policy": "p", "gain": 0.5, "inclusion_probability": 1.0, "at": AT}
 ROWS: list[tuple[str, dict[str, Any]]] = [

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from hmc_crowd._base.clock import VirtualClock
     from hmc_crowd.store import Store
 
+pytestmark = pytest.mark.migrations
+
 
 def writing(url: str) -> sa.Engine:
     return make_engine(parse_url(url), busy_s=5.0).execution_options(writes=True)

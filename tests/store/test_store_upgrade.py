@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+import pytest
 import sqlalchemy as sa
 
 from hmc_crowd.store import PaymentRecord, _migrate, open_store
@@ -13,6 +14,7 @@ from hmc_crowd.store._engine import make_engine, parse_url
 if TYPE_CHECKING:
     from hmc_crowd._base.clock import VirtualClock
 
+pytestmark = pytest.mark.migrations
 AT = "2026-01-05 09:00:00.000000"
 ROWS = {
     "campaign": {"id": 1, "name": "demo", "settings": "{}", "round": 1, "items": 1, "created_at": AT},

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from hmc_crowd._base.extras import require
 from hmc_crowd.errors import InputError
 from hmc_crowd_local.pages import _after_routes as after
+from hmc_crowd_local.pages import _exam_routes as exams
 from hmc_crowd_local.pages import _home_routes as homes
 from hmc_crowd_local.pages import _own_routes as owns
 from hmc_crowd_local.pages import _people_routes as people
@@ -39,8 +40,8 @@ WORK_ROUTES: Mapping[str, tuple[Handler | None, Handler | None]] = {
     "return": (after.want_to_give_back, after.give_back),
     "consent": (people.consent, people.give_consent),
     "check": (people.check, people.answer_check),
-    "training": (lambda v: people.practice(v, "training"), lambda v: people.answer_practice(v, "training")),
-    "test": (lambda v: people.practice(v, "test"), lambda v: people.answer_practice(v, "test")),
+    "training": (people.practice, people.answer_practice),
+    "test": (exams.show_test, exams.answer_test),
     "survey": (people.survey, people.answer_survey),
     "withdraw": (people.want_to_withdraw, people.withdraw),
     "preferences": (people.preferences, people.save_preferences),
@@ -52,6 +53,7 @@ INVITE_ROUTES: Mapping[str, tuple[Handler | None, Handler | None]] = {
     "me/shifts": (owns.own, owns.add_turn),
     "me/shifts/drop": (None, owns.drop_turn),
     "preferences": (people.preferences, people.save_preferences),
+    "test": (exams.show_test, exams.answer_test),  # for those whose work went to somebody else meanwhile
 }
 
 

@@ -11,9 +11,12 @@ from hmc_crowd.errors import PlatformError
 from hmc_crowd.platform import SubmissionState
 from hmc_crowd_local._desk import Desk
 from hmc_crowd_local._queries import open_hits
+from hmc_crowd_local._quotas import scopes_over
 from hmc_crowd_local._repository import chunks, load_claims, load_hits, submission_of
 from hmc_crowd_local._tables import HIT, SUBMISSION
 from hmc_crowd_local._terms import fits
+from hmc_crowd_local.pages._exam import ExamState
+from hmc_crowd_local.pages._gate import exam
 from hmc_crowd_local.pages._replies import Goto, Page
 from hmc_crowd_local.pages._visit import RefusedError
 
@@ -69,18 +72,28 @@ class Offer:
 def home(visit: Visit) -> Reply:
     """Show what this worker can go on with, take, and has done."""
     under_way, done = _own_work(visit)
-    values = {"offers": offers(visit), "under_way": under_way, "done": done}
+    found, is_full = _look(visit)
+    test = exam(visit, visit.study)
+    values = {"offers": found, "is_full": is_full, "under_way": under_way, "done": done, "exam": test}
     return Page("home.html", values)
 
 
 def offers(visit: Visit) -> list[Offer]:
     """Return HITs that this worker may take now, oldest first: not what he had, opted out of, or has had enough of."""
+    return _look(visit)[0]
+
+
+def _look(visit: Visit) -> tuple[list[Offer], bool]:
+    """Return what a worker may take, and whether there is more of it for which people like him are no longer needed."""
     house, worker, now = visit.house, visit.worker, visit.house.now()
     opted_out = house.people.opted_out(worker)
     left = house.settings.exposure_per_day - len(house.people.exposed(worker, at=now))
     invite = visit.invite
     pool, skills = (invite.pool, invite.skills) if invite is not None else ("", ())
+    shut = house.local.shut_scopes(worker)
     found: list[Offer] = []
+    allowed: dict[int, bool] = {}
+    is_full = False
     for ids in chunks(open_hits(house.local._database, at=now, pool=pool), _LOOKED_AT_ONCE):
         desk = Desk(house.local._ids)
         with house.local._database.read() as connection:
@@ -93,11 +106,18 @@ def offers(visit: Visit) -> list[Offer]:
             sensitive = {each.item for each in hit.items if each.sensitive}
             if len(sensitive) > left or opted_out & {each.category for each in hit.items if each.sensitive}:
                 continue
-            if may_work(visit, house.settings.study_of(hit.scope)):
-                found.append(Offer(hit_id, hit))
+            study = house.settings.study_of(hit.scope)
+            if id(study) not in allowed:
+                allowed[id(study)] = may_work(visit, study)
+            if not allowed[id(study)]:
+                continue
+            if shut.intersection(scopes_over(hit.scope)):
+                is_full = True
+                continue
+            found.append(Offer(hit_id, hit))
             if len(found) == _MOST_OFFERS:
-                return found
-    return found
+                return found, is_full
+    return found, is_full
 
 
 def _is_free(desk: Desk, hit_id: str, worker: str, now: datetime) -> bool:
@@ -107,12 +127,14 @@ def _is_free(desk: Desk, hit_id: str, worker: str, now: datetime) -> bool:
 
 
 def may_work(visit: Visit, study: Study) -> bool:
-    """Whether the worker has neither left this study nor failed what comes before its work."""
+    """Whether the worker has neither left this study nor failed what comes before its work, nor must wait for it."""
     people = visit.house.people
     if people.standing(visit.worker, study) == "withdrawn":
         return False
     steps = people.steps(visit.worker, study)
-    return all(steps[kind].passed is not False for kind in ("checks", "test") if getattr(study, kind))
+    if study.checks and steps["checks"].passed is False:
+        return False
+    return not study.test or exam(visit, study, steps["test"]).state in {ExamState.OPEN, ExamState.PASSED}
 
 
 def _own_work(visit: Visit) -> tuple[list[tuple[str, str]], list[tuple[str, SubmissionRecord]]]:
@@ -143,7 +165,7 @@ def open_hit(visit: Visit, hit_id: str) -> Reply:
         return Goto(address=held)
     offer = next((each for each in offers(visit) if each.hit_id == hit_id), None)
     if offer is None:
-        raise RefusedError("not_offered", 404)
+        raise _refused(visit, hit_id, 404)
     study = visit.house.settings.study_of(offer.hit.scope)
     values = {"offer": offer, "guideline": offer.hit.guideline or study.guideline, "path": f"hit/{hit_id}"}
     return Page("start.html", {**values, "study": study})
@@ -152,15 +174,26 @@ def open_hit(visit: Visit, hit_id: str) -> Reply:
 def take_hit(visit: Visit, hit_id: str) -> Reply:
     """Take a place and begin."""
     if _held(visit, hit_id) is None and all(each.hit_id != hit_id for each in offers(visit)):
-        raise RefusedError("not_offered", 404)
+        raise _refused(visit, hit_id, 404)
     try:
         taken = visit.house.local.accept(hit_id, visit.worker)
     except PlatformError:
-        raise RefusedError("not_offered", 409) from None
+        raise _refused(visit, hit_id, 409) from None
     work = visit.house.works.read(taken.submission_id)
     if work is None:
         raise RefusedError("not_offered", 409)
     return Goto(address=f"{visit.root}/s/{visit.house.work_token(work)}")
+
+
+def _refused(visit: Visit, hit_id: str, status: int) -> RefusedError:
+    """Return why a HIT is not to be had; where the mix of people is why, the worker hears that it is not his doing."""
+    local = visit.house.local
+    shut = local.shut_scopes(visit.worker)
+    try:
+        is_full = bool(shut) and bool(shut.intersection(scopes_over(local.hit(hit_id).scope)))
+    except PlatformError:
+        is_full = False
+    return RefusedError("quota_full", 409) if is_full else RefusedError("not_offered", status)
 
 
 def _held(visit: Visit, hit_id: str) -> str | None:

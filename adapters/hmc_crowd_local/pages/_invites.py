@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
 from hmc_crowd.errors import InputError
+from hmc_crowd_local._quotas import checked_attributes
 from hmc_crowd_local._records import check_text
 from hmc_crowd_local._tables_pages import INVITE
 from hmc_crowd_local._terms import checked_skills
 from hmc_crowd_local._tokens import read_token, sign_token
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from hmc_crowd_local._platform import LocalPlatform
@@ -31,7 +32,8 @@ _MONTH_S = 30 * 24 * 3600.0
 class Invite:
     """An invitation of one worker; ``token`` opens the pages, in ``{public_url}/work/i/{token}``.
 
-    ``pool`` and ``skills`` say which HITs he is offered; languages are written ``language:de``.
+    ``pool`` and ``skills`` say which HITs he is offered; languages are written ``language:de``. ``attributes`` are what
+    he said of himself: quotas count by them, and nobody is shown them.
     """
 
     invite_id: str
@@ -43,6 +45,7 @@ class Invite:
     token: str
     pool: str = ""
     skills: tuple[str, ...] = ()
+    attributes: Mapping[str, str] = field(default_factory=dict)
 
     def is_live(self, at: datetime) -> bool:
         """Whether the link works at this moment."""
@@ -89,6 +92,7 @@ class Invites:
         label: str = "",
         pool: str = "",
         skills: Sequence[str] = (),
+        attributes: Mapping[str, str] | None = None,
     ) -> Invite:
         """Invite a worker.
 
@@ -104,6 +108,9 @@ class Invites:
             To which pool he belongs; HITs of other pools are not offered to him.
         skills : sequence of str
             What he can do; a language is written ``language:de``. Who names no language is offered all of them.
+        attributes : mapping of str to str, optional
+            What he said of himself and agrees to have used for quotas, such as ``{"region": "south"}``; by default what
+            his newest invitation says.
         """
         if not worker or not lifetime_s > 0:
             raise InputError(f"worker is {worker!r} and lifetime_s {lifetime_s}; give a name and a time above 0")
@@ -114,9 +121,28 @@ class Invites:
         invite_id, expires = self._local._ids.new(), now + timedelta(seconds=lifetime_s)
         row = {"invite_id": invite_id, "worker": worker, "label": label, "created_at": now, "expires_at": expires}
         row |= {"pool": pool, "skills": json.dumps(known)}
+        told = None if attributes is None else checked_attributes(attributes)
         with self._database.write() as connection:
-            connection.execute(sa.insert(INVITE), [row])
-        return Invite(invite_id, worker, label, now, expires, None, self._token(invite_id, expires), pool, known)
+            before = _told(connection, worker)
+            said = before if told is None else _replaced(before, told)
+            connection.execute(sa.insert(INVITE), [{**row, "attributes": json.dumps(said)}])
+        token = self._token(invite_id, expires)
+        return Invite(invite_id, worker, label, now, expires, None, token, pool, known, _kept(said))
+
+    def set_attributes(self, worker: str, attributes: Mapping[str, str]) -> None:
+        """Keep what a worker says of himself from now on, on all his invitations; an empty mapping forgets it.
+
+        Raises
+        ------
+        InputError
+            He has no invitation.
+        """
+        told = checked_attributes(attributes)
+        with self._database.write() as connection:
+            said = json.dumps(_replaced(_told(connection, worker), told))
+            mine = sa.update(INVITE).where(INVITE.c.worker == worker)
+            if not connection.execute(mine.values(attributes=said)).rowcount:
+                raise InputError(f"worker {worker!r} has no invitation; issue one first")
 
     def revoke(self, invite_id: str) -> None:
         """Make the link useless from now on; said twice, the first time counts.
@@ -174,9 +200,26 @@ class Invites:
                 self._token(row.invite_id, row.expires_at),
                 row.pool,
                 tuple(json.loads(row.skills)),
+                _kept(json.loads(row.attributes)),
             )
             for row in rows
         ]
 
     def _token(self, invite_id: str, expires_at: datetime) -> str:
         return sign_token(self._secret, invite_id, expires_at=expires_at, purpose=_PURPOSE)
+
+
+def _told(connection: sa.Connection, worker: str) -> dict[str, str]:
+    """Return what a worker's newest invitation says; an empty value is what he took back."""
+    query = sa.select(INVITE.c.attributes).where(INVITE.c.worker == worker).order_by(INVITE.c.invite_id.desc())
+    found: dict[str, str] = json.loads(connection.execute(query.limit(1)).scalar() or "{}")
+    return found
+
+
+def _replaced(before: Mapping[str, str], told: Mapping[str, str]) -> dict[str, str]:
+    """Return what is said now, and as empty what was said before and is not any more: campaigns drop it then."""
+    return {**dict.fromkeys(before, ""), **told}
+
+
+def _kept(said: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in said.items() if value}

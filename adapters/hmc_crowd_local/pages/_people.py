@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hmc_crowd_local._database import Database
     from hmc_crowd_local.pages._study import Study
 
-__all__ = ["STEPS", "People", "Step"]
+__all__ = ["STEPS", "People", "Step", "upsert"]
 
 STEPS = ("checks", "training", "test", "survey")
 _MOST_DETAIL = 50_000
@@ -177,9 +177,14 @@ class People:
 
     def _upsert(self, table: sa.Table, row: Mapping[str, Any], *, moving: tuple[str, ...]) -> None:
         with self._database.write() as connection:
-            insert: Any = (sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert)(table)
-            statement = insert.on_conflict_do_nothing()
-            if moving:
-                new = {name: insert.excluded[name] for name in moving}
-                statement = insert.on_conflict_do_update(index_elements=list(table.primary_key), set_=new)
-            connection.execute(statement, [dict(row)])
+            upsert(connection, table, row, moving=moving)
+
+
+def upsert(connection: sa.Connection, table: sa.Table, row: Mapping[str, Any], *, moving: tuple[str, ...]) -> None:
+    """Insert a row; where its key is there, replace these columns of it, or nothing."""
+    insert: Any = (sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert)(table)
+    statement = insert.on_conflict_do_nothing()
+    if moving:
+        new = {name: insert.excluded[name] for name in moving}
+        statement = insert.on_conflict_do_update(index_elements=list(table.primary_key), set_=new)
+    connection.execute(statement, [dict(row)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hmc_crowd_local.pages._gate import give_all_back, give_back_quietly, next_step
 from hmc_crowd_local.pages._people import Step
@@ -27,6 +27,8 @@ __all__ = [
     "consent",
     "give_consent",
     "practice",
+    "practice_page",
+    "practice_sheet",
     "preferences",
     "save_preferences",
     "survey",
@@ -84,67 +86,66 @@ def answer_check(visit: Visit) -> Reply:
     return check(visit, wrong=wrong) if passed is None else Goto("")
 
 
-def practice(visit: Visit, kind: str) -> Reply:
-    """Show the next question of the training or the test."""
-    if next_step(visit) != kind:
+def practice(visit: Visit) -> Reply:
+    """Show the next question of the training."""
+    if next_step(visit) != "training":
         return Goto("")
-    step = visit.house.people.step(visit.worker, visit.study, kind)
-    return _practice_page(visit, kind, len(step.detail))
+    step = visit.house.people.step(visit.worker, visit.study, "training")
+    return practice_page(visit, "training", len(step.detail))
 
 
-def _practice_page(visit: Visit, kind: str, place: int, *, problem: bool = False) -> Page:
+def practice_page(
+    visit: Visit, kind: str, place: int, *, problem: bool = False, token: str = "", **more: object
+) -> Page:
+    """Return the page of one question of the training or the test; ``token`` tells what its form answers."""
     every: Sequence[Practice] = getattr(visit.study, kind)
     values = {
         "kind": kind,
-        "sheet": _practice_sheet(visit, every[place], kind),
+        "sheet": practice_sheet(visit, every[place], kind),
         "number": place + 1,
         "total": len(every),
-        "place": place,
+        "place": token or place,
         "problem": problem,
         "feedback": None,
+        "exam": None,
         "path": kind,
+        **more,
     }
     return Page("practice.html", values, 422 if problem else 200)
 
 
-def _practice_sheet(visit: Visit, each: Practice, kind: str, label: str | None = None) -> Sheet:
+def practice_sheet(visit: Visit, each: Practice, kind: str, label: str | None = None) -> Sheet:
+    """Return a question of the training or the test as the page shows it."""
     given = {} if label is None else {(each.item.item, each.item.aspect): label}
     return sheet_of([each.item], given, seed=f"{visit.worker} {kind}")
 
 
-def answer_practice(visit: Visit, kind: str) -> Reply:
-    """Keep an answer of the training or test; training explains, the test tells nothing until its end."""
-    if next_step(visit) != kind:
+def answer_practice(visit: Visit) -> Reply:
+    """Keep an answer of the training, and explain."""
+    if next_step(visit) != "training":
         return Goto("")
     study, people = visit.study, visit.house.people
-    every: Sequence[Practice] = getattr(study, kind)
-    step = people.step(visit.worker, study, kind)
+    step, every = people.step(visit.worker, study, "training"), study.training
     place = len(step.detail)
     if visit.value("place") != str(place):
-        return Goto(kind)  # sent twice, or from another tab
+        return Goto("training")  # sent twice, or from another tab
     each = every[place]
-    label = read_answers(_practice_sheet(visit, each, kind), visit.form).get(each.item.aspect)
+    label = read_answers(practice_sheet(visit, each, "training"), visit.form).get(each.item.aspect)
     if label is None:
-        return _practice_page(visit, kind, place, problem=True)
+        return practice_page(visit, "training", place, problem=True)
     detail = (*step.detail, label)
-    right = sum(given == known.label for given, known in zip(detail, every, strict=False))
-    passed = None
-    if len(detail) == len(every):
-        passed = True if kind == "training" else right >= study.test_needed
-    people.put_step(visit.worker, study, kind, Step(1, passed, right / len(detail), detail), at=visit.house.now())
-    if passed is False:
-        give_all_back(visit)
-    if kind == "test":
-        return Goto("")
-    values: dict[str, Any] = {"kind": kind, "sheet": _practice_sheet(visit, each, kind, label), "number": place + 1}
-    feedback = {"is_right": label == each.label, "right": _shown_label(visit, each, kind), "why": each.explanation}
-    values |= {"total": len(every), "place": place, "problem": False, "feedback": feedback, "path": kind}
-    return Page("practice.html", values)
+    right = sum(given == known.right for given, known in zip(detail, every, strict=False))
+    passed = True if len(detail) == len(every) else None
+    at = visit.house.now()
+    people.put_step(visit.worker, study, "training", Step(1, passed, right / len(detail), detail), at=at)
+    feedback = {"is_right": label == each.right, "right": _shown_label(visit, each), "why": each.explanation}
+    sheet = practice_sheet(visit, each, "training", label)
+    return practice_page(visit, "training", place, sheet=sheet, feedback=feedback)
 
 
-def _shown_label(visit: Visit, each: Practice, kind: str) -> list[tuple[str, bool]]:
+def _shown_label(visit: Visit, each: Practice) -> list[tuple[str, bool]]:
     """Return the right answer as the page words it: texts, each with whether it is the key of one."""
-    (ask,) = _practice_sheet(visit, each, kind, each.label).asks
+    (ask,) = practice_sheet(visit, each, "training", each.right).asks
     return [(choice.text, choice.is_key) for choice in ask.choices if choice.is_chosen] or [(each.label, False)]
 
 

@@ -7,12 +7,14 @@ and every consent names exactly what was read.
 from __future__ import annotations
 
 import json
+import math
 import tomllib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.ids import digest
+from hmc_crowd._base.qualifying import RemoteTest
 from hmc_crowd.errors import InputError
 from hmc_crowd.platform import HitItem
 from hmc_crowd_local._kinds import check_question, checked_label
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = ["Check", "Practice", "Study", "SurveyQuestion", "read_study"]
+
+
+_NINE_OF_TEN = 0.9  # the mark of HREF, and of `hmc_crowd.quality.QualificationTest`
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,11 @@ class Practice:
     def __post_init__(self) -> None:
         check_question(self.item)
         checked_label(self.item, self.label)
+
+    @property
+    def right(self) -> str:
+        """The right answer as pages write answers: several labels in the order of the question, numbers in one way."""
+        return checked_label(self.item, self.label)
 
 
 @dataclass(frozen=True)
@@ -85,8 +95,17 @@ class Study:
         The comprehension check, and how often it may be tried; 2 by default, which Prolific asks for.
     training : tuple of Practice
         Answered with an explanation after each; never a reason to refuse.
-    test, test_needed : tuple of Practice, int
-        The qualification test, and how many answers must be right; tried once.
+    test : tuple of Practice
+        The qualification test.
+    test_needed, test_share : int, float
+        How many answers must be right, or which share of them, in (0, 1]; nine of ten where neither is given.
+    test_attempts, test_delay_s : int, float
+        How often it may be tried, once by default, and seconds between the end of an attempt and the next.
+    test_name, test_version : str, int
+        Of the test, as people and campaigns name it; the study's key and 1 by default. The stored version follows from
+        the questions themselves, so changed ones are asked again.
+    test_also : tuple of int
+        Earlier versions that still count: who passed one of them is not asked again.
     survey : tuple of SurveyQuestion
         Offered after the work.
     tells_accuracy : bool, default False
@@ -111,7 +130,13 @@ class Study:
     check_tries: int = 2
     training: tuple[Practice, ...] = ()
     test: tuple[Practice, ...] = ()
-    test_needed: int = 0
+    test_needed: int | None = None
+    test_share: float | None = None
+    test_attempts: int = 1
+    test_delay_s: float = 0.0
+    test_name: str = ""
+    test_version: int = 1
+    test_also: tuple[int, ...] = ()
     survey: tuple[SurveyQuestion, ...] = ()
     tells_accuracy: bool = False
     _versions: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -121,8 +146,39 @@ class Study:
             raise InputError(f"study {self.key!r} asks for consent and has no information; nobody consents to nothing")
         if self.check_tries < 1:
             raise InputError(f"check_tries is {self.check_tries}; give 1 or more")
-        if not 0 <= self.test_needed <= len(self.test):
-            raise InputError(f"test_needed is {self.test_needed} of {len(self.test)} questions; it must lie between")
+        _check_terms(self)
+
+    @property
+    def passing(self) -> int:
+        """How many answers of the test must be right."""
+        if self.test_needed is not None:
+            return self.test_needed
+        share = _NINE_OF_TEN if self.test_share is None else self.test_share
+        return math.ceil(share * len(self.test) - 1e-9)
+
+    @property
+    def asked_test(self) -> RemoteTest:
+        """The test as campaigns know it; an item's name carries the digest of what is shown of it.
+
+        Raises
+        ------
+        InputError
+            The study has no test, or everybody would pass it.
+        """
+        if not self.test or not self.passing:
+            raise InputError(
+                f"study {self.key!r} has no test that anybody could fail; give [[test]] questions and how many must be "
+                "right (test_needed)"
+            )
+        return RemoteTest(
+            name=self.test_name or self.key,
+            version=self.test_version,
+            key=_key_of(self.test),
+            needed=self.passing,
+            training=_key_of(self.training),
+            attempts=self.test_attempts,
+            delay_s=float(self.test_delay_s),
+        )
 
     @property
     def consent_hash(self) -> str:
@@ -135,6 +191,33 @@ class Study:
             content = json.dumps([asdict(each) for each in getattr(self, kind)], sort_keys=True)
             self._versions[kind] = digest(content)[:16]
         return self._versions[kind]
+
+
+def _check_terms(study: Study) -> None:
+    """Refuse terms of the test that nobody can have meant."""
+    asked, needed, share = len(study.test), study.test_needed, study.test_share
+    if needed is not None and not 0 <= needed <= asked:
+        raise InputError(f"test_needed is {needed} of {asked} questions; it must lie between")
+    if share is not None and (needed is not None or not 0 < share <= 1):
+        raise InputError(
+            f"test_share is {share}, test_needed is {needed}; give one of them, a share above 0, at most 1"
+        )
+    if study.test_attempts < 1 or not 0 <= study.test_delay_s < math.inf:
+        raise InputError(
+            f"test_attempts is {study.test_attempts}, test_delay_s is {study.test_delay_s}; give at least 1, and 0 or "
+            "more seconds"
+        )
+    if study.test_version < 1 or not all(1 <= each < study.test_version for each in study.test_also):
+        raise InputError(
+            f"test_version is {study.test_version}, test_also is {list(study.test_also)}; versions count from 1, and "
+            "only earlier ones can still count"
+        )
+
+
+def _key_of(practices: tuple[Practice, ...]) -> dict[str, str]:
+    """Return item to right label; another text, other labels or another question make another item."""
+    shown = [(each, digest(json.dumps(asdict(each.item), sort_keys=True))[:8]) for each in practices]
+    return {f"{each.item.item}@{content}": each.right for each, content in shown}
 
 
 def read_study(path: str | Path) -> Study:

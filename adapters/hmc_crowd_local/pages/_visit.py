@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from hmc_crowd.errors import InputError
 from hmc_crowd.platform import SubmissionState
 from hmc_crowd_local._tokens import read_token, sign_token
+from hmc_crowd_local.pages._exam import Exams
 from hmc_crowd_local.pages._invites import Invites
 from hmc_crowd_local.pages._people import People
 from hmc_crowd_local.pages._stamps import make_stamp, read_stamp
@@ -43,6 +44,7 @@ class House:
     def __init__(self, local: LocalPlatform, *, secret: bytes, settings: PagesSettings) -> None:
         self.local, self.secret, self.settings = local, secret, settings
         self.people = People(local._database)
+        self.exams = Exams(local._database)
         self.works = WorkStore(local._database)
         self.threads = Threads(local._database, local._ids)
         self.invites = Invites(local, secret=secret)

@@ -11,7 +11,7 @@ from hmc_crowd._base.ids import digest
 from hmc_crowd.errors import PlatformError
 from hmc_crowd.platform import SubmissionState
 from hmc_crowd_local._arms import mode_of
-from hmc_crowd_local.pages._gate import next_step
+from hmc_crowd_local.pages._gate import exam, next_step
 from hmc_crowd_local.pages._replies import Data, Goto, Page
 from hmc_crowd_local.pages._sheets import read_answers, sheets_of
 from hmc_crowd_local.pages._visit import RefusedError
@@ -51,7 +51,10 @@ def mark(values: Sequence[str]) -> str:
 def enter(visit: Visit) -> Reply:
     """Go where this worker has to go on: on any device the same place."""
     if visit.open_work().submission.state is SubmissionState.RETURNED:
-        next_step(visit)  # says why it was given back, where he did not pass or left
+        # Says why it was given back, where he did not pass or left; the test may be tried again all the same.
+        step = next_step(visit)
+        if step == "test" and exam(visit, visit.study).number > 1:
+            return Goto("test")
     if visit.is_over():
         return Goto("done")
     step = next_step(visit)

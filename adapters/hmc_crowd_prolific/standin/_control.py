@@ -55,6 +55,13 @@ def _participants(router: APIRouter, world: World) -> None:
             record = take(world, participant, study)
             return {**detail_row(world, record), "location": address_for(world, record)}
 
+    @router.post("/participants/{participant}/traits")
+    def traits_(participant: str, answers: Annotated[dict[str, Any], Body()]) -> dict[str, Any]:
+        """Say what a participant told Prolific: by filter, the id of a choice, or a number."""
+        with world.lock:
+            world.traits.setdefault(participant, {}).update(answers)
+            return world.traits[participant]
+
     @router.post("/submissions/{identity}/complete")
     def complete_(identity: str, cc: str | None = None) -> dict[str, Any]:
         with world.lock:

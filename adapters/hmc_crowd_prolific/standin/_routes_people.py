@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Request, Response
 
 from hmc_crowd_prolific.standin._errors import Refusal
+from hmc_crowd_prolific.standin._filters import FILTERS, count_eligible
 from hmc_crowd_prolific.standin._hooks import EVENT_TYPES, confirm, new_secret, subscribe
 from hmc_crowd_prolific.standin._schemas import (
     BulkMessage,
@@ -28,7 +29,7 @@ def people_routes(world: World) -> APIRouter:
     """Return the routes over a world."""
     router = APIRouter()
     _groups(router, world)
-    _filters(router)
+    _filters(router, world)
     _messages(router, world)
     _hooks(router, world)
     return router
@@ -88,21 +89,17 @@ def _groups(router: APIRouter, world: World) -> None:
             return _members(find(identity))
 
 
-def _filters(router: APIRouter) -> None:
+def _filters(router: APIRouter, world: World) -> None:
     @router.get("/filters/")
     def filters() -> dict[str, Any]:
-        known = [
-            {"filter_id": "participant_group_allowlist", "title": "Group", "type": "select", "data_type": "string"},
-            {"filter_id": "participant_group_blocklist", "title": "No group", "type": "select", "data_type": "string"},
-            {"filter_id": "age", "title": "Age", "type": "range", "data_type": "integer", "min": 18, "max": 100},
-        ]
-        return {"results": known, "_links": {"next": {"href": None}}, "meta": {"count": len(known)}}
+        return {"results": FILTERS, "_links": {"next": {"href": None}}, "meta": {"count": len(FILTERS)}}
 
     @router.post("/eligibility-count/")
     def eligible(body: Annotated[dict[str, Any], Body()]) -> dict[str, int]:
         if "filters" not in body:
             raise Refusal(400, {"filters": ["This field is required."]})
-        return {"count": 1000}
+        with world.lock:
+            return {"count": count_eligible(world, body["filters"])}
 
 
 def _messages(router: APIRouter, world: World) -> None:

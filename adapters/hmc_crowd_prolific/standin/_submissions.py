@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd_prolific.standin._errors import Refusal
+from hmc_crowd_prolific.standin._filters import is_eligible
 from hmc_crowd_prolific.standin._hooks import submission_changed
 from hmc_crowd_prolific.standin._studies import refresh_study, shortest_maximum_minutes
 from hmc_crowd_prolific.standin._world import HOLDING, StudyRecord, SubmissionRecord, World, stamp
@@ -50,7 +51,7 @@ def _refuse_take(world: World, record: StudyRecord, participant: str, own: list[
     config = record.body.submissions_config
     if record.status != "ACTIVE":
         raise Refusal(403, f"The study is {record.status}.", title="Not open")
-    if not _is_eligible(world, record, participant):
+    if not is_eligible(world, record.body.filters or [], participant):
         raise Refusal(403, "The participant does not pass the filters.", title="Not eligible")
     most = config.max_submissions_per_participant
     if len(own) >= (record.body.total_available_places if most == -1 else most):
@@ -60,18 +61,6 @@ def _refuse_take(world: World, record: StudyRecord, participant: str, own: list[
         raise Refusal(403, "Too many at once.", title="Busy")
     if world.places_taken(record.id) >= record.body.total_available_places:
         raise Refusal(403, "No place is free.", title="Full")
-
-
-def _is_eligible(world: World, record: StudyRecord, participant: str) -> bool:
-    """Whether the groups, as they stand now, let the participant in (rule S12); no other filter is simulated."""
-    for each in record.body.filters or []:
-        groups = [world.groups[name] for name in each.get("selected_values", []) if name in world.groups]
-        is_member = any(participant in group.members for group in groups)
-        if each.get("filter_id") == "participant_group_allowlist" and not is_member:
-            return False
-        if each.get("filter_id") == "participant_group_blocklist" and is_member:
-            return False
-    return True
 
 
 def complete(world: World, submission_id: str, code: str | None) -> SubmissionRecord:

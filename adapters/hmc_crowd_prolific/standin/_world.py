@@ -168,6 +168,7 @@ class World:
         self.submissions: dict[str, SubmissionRecord] = {}
         self.bonuses: dict[str, Bonus] = {}
         self.groups: dict[str, Group] = {}
+        self.traits: dict[str, dict[str, Any]] = {}
         self.messages: list[dict[str, Any]] = []
         self.hooks: dict[str, Hook] = {}
         self.secret: str | None = None
