@@ -517,7 +517,7 @@ class Campaign(
         return _adjudicate.judge(self._context, item, label, expert, aspect=aspect)
 
     def decide(self, item: str, label: str, *, expert: str, aspect: str | None = None) -> _adjudicate.Adjudicated:
-        """Keep what an expert says after the reveal: it becomes the item's label.
+        """Keep what an expert says after the reveal: it becomes the item's label, unless experts differ (`reviews`).
 
         Where it is the blind label, the evidence is ``expert_blind``, else ``expert_informed``; both are kept, and a
         certificate counts the blind one.

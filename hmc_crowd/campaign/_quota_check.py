@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["QuotaProgress", "look_at_quotas", "plan_notes", "progress", "progress_lines", "recruited_cells"]
 
 _OTHERS = "(any other)"
+_MANY_STUDIES = 20
 
 
 def recruited_cells(context: Context, platform: Platform, places: int) -> list[Cell]:
@@ -107,6 +108,11 @@ def _places(context: Context, asked: Asked, units: Sequence[Unit]) -> list[str]:
 
 def _too_few_there(platform: FiltersPeople, units: Sequence[Unit], notes: list[str]) -> list[str]:
     problems = []
+    if len(units) > _MANY_STUDIES:
+        notes.append(
+            f"the cells and the lengths of HITs make {len(units)} studies, and platforms limit many small ones; cross "
+            "fewer attributes, or draw a panel"
+        )
     for unit in units:
         people = int(unit.payload.get("people", 0))
         if not people:

@@ -17,7 +17,22 @@ if TYPE_CHECKING:
 __all__ = ["jsonl_chunks"]
 
 _BOM = b"\xef\xbb\xbf"
-_DECODER = json.JSONDecoder()
+
+
+class _TwiceError(Exception):
+    """A JSON object has a name twice; its text is the name."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse what Python's parser would drop without a word: all but the last value of a name."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise _TwiceError(next(name for name in names if names.count(name) > 1))
+    return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 
 def jsonl_chunks(path: Path, *, rows: int | None) -> Iterator[Raw]:
@@ -47,6 +62,8 @@ def _object(path: Path, number: int, text: bytes) -> dict[str, Any]:
         found = _DECODER.decode(text.decode())
     except json.JSONDecodeError as error:
         reason = f"{error.msg} at column {error.colno}"
+    except _TwiceError as error:
+        raise FrameError(f"{path} has {str(error)!r} more than once on line {number}; keep one of them") from None
     except (ValueError, RecursionError) as error:
         reason = str(error).partition(";")[0]
     else:

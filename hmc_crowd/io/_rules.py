@@ -135,8 +135,9 @@ def _require(frame: pd.DataFrame, names: tuple[str, ...], kind: TableKind, where
         return
     found = [str(name) for name in frame.columns]
     hint = ""
-    if len(found) == 1 and ";" in found[0]:
-        hint = "; its cells seem to be separated by ';', save it with commas"
+    sign = next((each for each in (";", "\t", "|") if len(found) == 1 and each in found[0]), None)
+    if sign is not None:
+        hint = f"; its cells seem to be separated by {'tabs' if sign == "\t" else repr(sign)}, save it with commas"
     else:
         near = next((name for name in found if name.strip().lower() == missing[0]), None)
         near = near or ("item" if missing[0] == "task" and "item" in found else None)

@@ -20,6 +20,7 @@ from hmc_crowd.quality._diversity_compare import GroupComparison, compare_groups
 from hmc_crowd.quality._diversity_quota import DiverseDraw, Quota, age_group, draw_diverse
 from hmc_crowd.quality._diversity_report import group_accuracy, group_labels
 from hmc_crowd.quality._drift import answers_between, find_drift
+from hmc_crowd.quality._drift_clusters import design_effect
 from hmc_crowd.quality._drift_cusum import Cusum, Levels, RunLength, agreement_levels
 from hmc_crowd.quality._drift_ease import check_ease
 from hmc_crowd.quality._drift_trend import rolling_quality
@@ -154,6 +155,7 @@ __all__ = [
     "complexity_features",
     "cross_decide",
     "decision_records",
+    "design_effect",
     "disagreement",
     "draw_diverse",
     "draw_gold",

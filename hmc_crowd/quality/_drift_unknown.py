@@ -42,6 +42,9 @@ class UnknownChange:
         to nothing the delay is about 15% above that of a CUSUM which knows both levels, with these below 10%.
     between_alarms : float
         Least mean number of answers to a false alarm, see above.
+    design_effect : float, default 1
+        How many answers are worth one that stands for itself, as `design_effect` finds it; above 1 the guarantee is
+        approximate.
 
     Attributes
     ----------
@@ -62,7 +65,12 @@ class UnknownChange:
     """
 
     def __init__(
-        self, prior: tuple[float, float], *, between_alarms: float, falls: tuple[float, float] = (0.15, 0.5)
+        self,
+        prior: tuple[float, float],
+        *,
+        between_alarms: float,
+        falls: tuple[float, float] = (0.15, 0.5),
+        design_effect: float = 1.0,
     ) -> None:
         from scipy.stats import beta
 
@@ -72,7 +80,9 @@ class UnknownChange:
             raise InputError(f"falls is {falls!r}; give the smallest and the largest, such as (0.15, 0.5)")
         if not 1 < between_alarms < np.inf:
             raise InputError(f"between_alarms is {between_alarms!r}; give a number of answers above 1, such as 2000")
-        self.threshold = float(between_alarms)
+        if not 1 <= design_effect < np.inf:
+            raise InputError(f"design_effect is {design_effect!r}; give a number of at least 1")
+        self.threshold, self.design_effect = float(between_alarms), float(design_effect)
         self.prior = (float(prior[0]), float(prior[1]))
         edges = np.linspace(0.0, 1.0, _LEVELS + 1)
         levels = (edges[:-1] + edges[1:]) / 2
@@ -84,7 +94,7 @@ class UnknownChange:
         self._share = 1.0 / possible.sum(axis=1)[self._before]
         # Logarithms throughout: a level that the answers rule out has next to no weight and an enormous sum, and it is
         # their product that counts.
-        self._seen = np.log(np.stack([1 - levels, levels]))
+        self._seen = np.log(np.stack([1 - levels, levels])) / self.design_effect
         self._odds = np.log(levels / (1 - levels))
         self._ratio = self._seen[:, self._after] - self._seen[:, self._before]
 
@@ -108,7 +118,7 @@ class UnknownChange:
             one = right.astype(np.intp)
             return likelihood + self._seen[one], np.logaddexp(0.0, sums) + self._ratio[one]
         odds = self._odds + ease[:, None]
-        seen = -np.logaddexp(0.0, np.where(right[:, None], -odds, odds))
+        seen = -np.logaddexp(0.0, np.where(right[:, None], -odds, odds)) / self.design_effect
         return likelihood + seen, np.logaddexp(0.0, sums) + seen[:, self._after] - seen[:, self._before]
 
     def statistic(self, state: tuple[NDArray[np.float64], NDArray[np.float64]]) -> NDArray[np.float64]:

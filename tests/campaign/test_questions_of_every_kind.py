@@ -179,7 +179,7 @@ def test_predictions_follow_the_kind(campaign: Campaign) -> None:
         campaign.add_predictions([{"item": "i1", "label": "long", "confidence": 0.6}], aspect="length")
     with pytest.raises(InputError, match="answered by texts"):
         campaign.add_predictions([{"item": "i1", "label": "because", "confidence": 0.6}], aspect="why")
-    with pytest.raises(FrameError, match="a text that is not empty"):
+    with pytest.raises(FrameError, match="label is empty in row 0"):
         campaign.add_gold([{"item": "i1", "label": " "}], aspect="why")
 
 

@@ -25,7 +25,7 @@ CROWD = {"ann": "kind", "bob": "kind", "cy": "rude"}
 
 
 def build(folder: Path, clock: Any) -> None:
-    """A campaign whose 11 items people have answered; the twelfth is gold."""
+    """A campaign whose 11 items people have answered and a gate sent to experts; the twelfth is gold."""
     with Campaign.create(folder / "c.db", labels=["kind", "rude", "odd"], seed=1, clock=clock) as made:
         risk = [2 if n % 2 else 0 for n in range(12)]
         made.add_items(pd.DataFrame({"item": NAMES, "text": "so it goes", "risk": risk}))
@@ -40,6 +40,7 @@ def build(folder: Path, clock: Any) -> None:
                 said = {"aspect": "label", "worker": worker, "started": None, "label": label}
                 tx.door.answer(1, [{**said, "item": item} for item in NAMES[:11]], aspects=["label"], needed={})
         made.aggregate(method="majority")
+        made.gate("consensus", agreement=0.9)
 
 
 @pytest.fixture(scope="session")
@@ -51,14 +52,13 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def clock() -> VirtualClock:
-    return VirtualClock(datetime(2026, 1, 7, 9, 0, tzinfo=UTC))
+    return VirtualClock(START)
 
 
 @pytest.fixture
 def campaign(answered: Path, tmp_path: Path, clock: Any) -> Iterator[Campaign]:
     folder = shutil.copytree(answered, tmp_path / "copy")
     with Campaign.open(folder / "c.db", clock=clock) as opened:
-        opened.gate("consensus", agreement=0.9)
         yield opened
 
 
