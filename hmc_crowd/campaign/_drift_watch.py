@@ -1,8 +1,10 @@
 """Who has become worse since the last look? Gold and agreement with the others, watched side by side.
 
 Each stream has half of the false alarms that are put up with, so that together they keep the rate, whatever one of
-them is worth; an alarm says which it was. Agreement is judged beside that of the others in the same round and aspect:
-harder items are nobody's fall. It is checked once, when two others had answered: later answers rewrite no history.
+them is worth; an alarm says which it was. Three things would make agreement cry wolf. Harder items: it is judged beside
+that of the others in the same round and aspect. Answers that belong together: whoever misreads a dialogue disagrees on
+all its turns, so answers of a submission count less by their design effect. Answers that come later: a check is made
+once, when two others had answered, and no history is rewritten.
 
 Not watched by agreement: answers to gold (they have a stream of their own), suggested or under an earlier guideline, a
 person's second answer to a question, and submissions that are left out; who is checked nowhere raises no alarm.
@@ -23,6 +25,7 @@ from hmc_crowd.quality import (
     agreement_checks,
     answers_between,
     check_ease,
+    design_effect,
     find_drift,
     gold_checks,
     pool_prior,
@@ -100,7 +103,7 @@ def _with_others(rows: pd.DataFrame, keys: pd.DataFrame) -> pd.DataFrame:
     if counted.empty:
         return pd.DataFrame()
     made = agreement_checks(counted[["task", "worker", "label", "submitted"]], as_it_came=True)
-    setting = counted.drop_duplicates(["task", "worker"])[["task", "worker", "aspect", "round"]]
+    setting = counted.drop_duplicates(["task", "worker"])[["task", "worker", "aspect", "round", "submission_id"]]
     return check_ease(made.merge(setting, on=["task", "worker"]), by=["aspect", "round"])
 
 
@@ -112,4 +115,7 @@ def _watch(checks: pd.DataFrame, false_alarms: float) -> UnknownChange:
     between = answers_between(
         workers=people, per_worker_day=len(checks) / days, false_alarms_per_day=false_alarms * people
     )
-    return UnknownChange(pool_prior(counts["sum"], counts["size"]), between_alarms=between)
+    prior = pool_prior(counts["sum"], counts["size"])
+    # Known questions come singly; other answers of a submission may belong to one dialogue.
+    alike = design_effect(checks, ["submission_id"]) if "submission_id" in checks else 1.0
+    return UnknownChange(prior, between_alarms=between, design_effect=alike)

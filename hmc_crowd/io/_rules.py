@@ -135,9 +135,10 @@ def _require(frame: pd.DataFrame, names: tuple[str, ...], kind: TableKind, where
         return
     found = [str(name) for name in frame.columns]
     hint = ""
-    sign = next((each for each in (";", "\t", "|") if len(found) == 1 and each in found[0]), None)
+    signs = {";": "';', save it with commas", "|": "'|', save it with commas", "\t": "tabs, name it .tsv"}
+    sign = next((each for each in signs if len(found) == 1 and each in found[0]), None)
     if sign is not None:
-        hint = f"; its cells seem to be separated by {'tabs' if sign == "\t" else repr(sign)}, save it with commas"
+        hint = f"; its cells seem to be separated by {signs[sign]}"
     else:
         near = next((name for name in found if name.strip().lower() == missing[0]), None)
         near = near or ("item" if missing[0] == "task" and "item" in found else None)
@@ -288,5 +289,6 @@ def _check_probabilities(
     if other.any() and options.require_argmax:
         raise FrameError(
             f"{where.name}: label is not the most probable class in {where.rows(other, labels.to_numpy())}; "
-            "correct the label, or pass require_argmax=False if the machine decides otherwise"
+            "correct the label; if the machine decides otherwise, leave the p_ columns out, or pass "
+            "require_argmax=False"
         )

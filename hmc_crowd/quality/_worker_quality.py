@@ -178,7 +178,7 @@ def beta_interval_of(
 
 
 def answer_weights(answers: pd.DataFrame, quality: pd.DataFrame, *, excluded: Any = None) -> NDArray[np.float64]:
-    """Return the weight of each answer for `hmc_crowd.aggregation.aggregate`: quality against the best's, 0 if excluded.
+    """Return the weight of each answer for `hmc_crowd.aggregation.aggregate`: quality over the best one, 0 if excluded.
 
     The best worker's answer counts as one. Quality says who counts more than whom and nothing else: where it tells
     nobody apart, the labels are those without weights. (Weights below 1 for everybody, such as the qualities as they

@@ -390,3 +390,15 @@ def test_labels_that_hold_a_comma_or_a_line_are_listed_in_quotes() -> None:
     rows = [{"item": "a", "label": "c", "confidence": 1.0}]
     with pytest.raises(FrameError, match=r"label must be one of 'a,b', 'x\\ny': row 0 \('c'\)"):
         read_frame(rows, kind="predictions", labels=["a,b", "x\ny"])
+
+
+@pytest.mark.parametrize(("sign", "told"), [("\t", "tabs, name it .tsv"), ("|", "'|', save it with commas")])
+def test_other_separators_are_recognised(tmp_path: Path, sign: str, told: str) -> None:
+    assert f"separated by {told}" in refusal(file(tmp_path, f"item{sign}text\na{sign}b\n"))
+
+
+def test_a_name_that_an_object_of_json_has_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "twice.jsonl"
+    path.write_text('{"item": "a"}\n{"item": "b", "item": "c"}\n')
+    with pytest.raises(FrameError, match=r"twice\.jsonl has 'item' more than once on line 2; keep one of them"):
+        read_frame(path, kind="items")

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hmc_crowd.errors import FrameError
-from hmc_crowd.quality import UnknownChange, agreement_checks, check_ease, find_drift
+from hmc_crowd.errors import FrameError, InputError
+from hmc_crowd.quality import UnknownChange, agreement_checks, check_ease, design_effect, find_drift, pool_prior
 
 NOON = pd.Timestamp("2026-01-05T12:00Z")
 
@@ -92,6 +92,49 @@ def test_a_harder_round_is_nobody_s_fall_and_a_fall_in_it_is_found() -> None:
     worse = eased.assign(right=np.where(fallen, rng.random(len(eased)) < 0.3, eased["right"]))
     found = find_drift(worse, watch)
     assert set(range(4)) <= set(found.loc[found["at"] > NOON + pd.Timedelta(minutes=100), "worker"])
+
+
+def dialogues(workers: int, sittings: int, seed: int) -> pd.DataFrame:
+    """Checks in sittings of ten; how hard a sitting is differs much, and nobody changes."""
+    rng = np.random.default_rng(seed)
+    odds = np.repeat(2.5 + rng.normal(0, 1.3, (workers, sittings)), 10, axis=1)
+    right = rng.random(odds.shape) < 1 / (1 + np.exp(-odds))
+    seconds = np.arange(sittings * 10)[None, :] * 60 + np.arange(workers)[:, None]
+    return pd.DataFrame(
+        {
+            "worker": np.repeat(np.arange(workers), sittings * 10),
+            "right": right.ravel(),
+            "at": NOON + pd.to_timedelta(seconds.ravel(), "s"),
+            "sitting": np.tile(np.repeat(np.arange(sittings), 10), workers),
+        }
+    )
+
+
+def test_answers_of_one_dialogue_ring_no_alarm_about_somebody_steady() -> None:
+    checks = dialogues(60, 40, 2)
+    effect = design_effect(checks, ["sitting"])
+    assert 1.3 < effect < 3
+    prior = pool_prior(*(checks.groupby("worker")["right"].agg(each) for each in ("sum", "size")))
+    plain = find_drift(checks, UnknownChange(prior, between_alarms=6000))
+    told = find_drift(checks, UnknownChange(prior, between_alarms=6000, design_effect=effect))
+    # 24,000 checks at one false alarm in 6,000: four, and three standard errors.
+    assert len(plain) > 20
+    assert len(told) <= 10
+
+
+def test_independent_answers_lose_nothing() -> None:
+    rng = np.random.default_rng(1)
+    shuffled = dialogues(30, 30, 3)
+    alone = shuffled.assign(right=rng.random(len(shuffled)) < 0.9)
+    assert design_effect(alone, ["sitting"]) < 1.1
+    few = alone[alone["sitting"] < 3]
+    # Three sittings of each say nothing: as if the ten answers of a sitting were one.
+    assert design_effect(few, ["sitting"]) == 10
+    assert design_effect(alone.iloc[:0], ["sitting"]) == 1
+    with pytest.raises(FrameError, match="lacks the column hit"):
+        design_effect(alone, ["hit"])
+    with pytest.raises(InputError, match=r"design_effect is 0\.5"):
+        UnknownChange((9.0, 1.0), between_alarms=100, design_effect=0.5)
 
 
 def test_one_setting_is_neither_easy_nor_hard() -> None:
