@@ -1,10 +1,11 @@
 """Who has become worse since the last look? Gold and agreement with the others, watched side by side.
 
 Each stream has half of the false alarms that are put up with, so that together they keep the rate, whatever one of
-them is worth; an alarm says which it was. Three things would make agreement cry wolf. Harder items: it is judged beside
-that of the others in the same round and aspect. Answers that belong together: whoever misreads a dialogue disagrees on
-all its turns, so answers of a submission count less by their design effect. Answers that come later: a check is made
-once, when two others had answered, and no history is rewritten.
+them is worth; an alarm says which it was. Three things would make agreement cry wolf. Harder items, and items that more
+people had answered before: it is judged beside that of the other workers in the same round and aspect after as many
+answers. Answers that belong together: whoever misreads a dialogue disagrees on all its turns, so answers of a
+submission count less by their design effect. Answers that come later: a check is made once, when two others had
+answered, and no history is rewritten.
 
 Not watched by agreement: answers to gold (they have a stream of their own), suggested or under an earlier guideline, a
 person's second answer to a question, and submissions that are left out; who is checked nowhere raises no alarm.
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import Transaction
 
-__all__ = ["STREAMS", "look_for_drift", "watch_drift"]
+__all__ = ["STREAMS", "keep_alarms", "new_alarms", "watch_drift"]
 
 STREAMS = ("gold", "agreement")
 _USED = ["worker", "right", "at", "ease"]
@@ -43,15 +44,28 @@ _USED = ["worker", "right", "at", "ease"]
 
 def watch_drift(context: Context, *, false_alarms: float) -> int:
     """Look at everybody once, keep what is new, and return how many alarms that is."""
-    with context.store.begin() as tx:
+    # Others may write while everybody's history is gone through; an alarm that they kept in between is kept once.
+    with context.store.read() as tx:
         rows, keys = gold_rows(context, tx, tx.work.answers(context.campaign_id), first_only=True)
-        return look_for_drift(context, tx, rows, keys, false_alarms=false_alarms)
+        found = new_alarms(context, tx, rows, keys, false_alarms=false_alarms)
+    if found.empty:
+        return 0
+    with context.store.begin() as tx:
+        return keep_alarms(context, tx, found)
 
 
-def look_for_drift(
+def keep_alarms(context: Context, tx: Transaction, found: pd.DataFrame) -> int:
+    """Store alarms, each once, and return how many are new."""
+    new = tx.standing.add_alarms(context.campaign_id, found) if len(found) else 0
+    if new:
+        context.log(tx, "drift", alarms=new)
+    return new
+
+
+def new_alarms(
     context: Context, tx: Transaction, rows: pd.DataFrame, keys: pd.DataFrame, *, false_alarms: float
-) -> int:
-    """Keep the alarms since each worker's last one: after an alarm a worker is watched anew.
+) -> pd.DataFrame:
+    """Return the alarms since each worker's last one: after an alarm a worker is watched anew.
 
     Parameters
     ----------
@@ -62,8 +76,8 @@ def look_for_drift(
 
     Returns
     -------
-    int
-        How many alarms are new.
+    pandas.DataFrame
+        As `find_drift`, with ``answers``, counted over the worker's whole history.
     """
     if not 0 < false_alarms < 1:
         raise InputError(f"false_alarms is {false_alarms!r}; give alarms for a worker and day, such as 0.001")
@@ -72,7 +86,7 @@ def look_for_drift(
     both = [_on_gold(timed, keys), _with_others(timed[timed["aspect"].isin(labels)], keys)]
     used = [(name, each) for name, each in zip(STREAMS, both, strict=True) if len(each)]
     if not used:
-        return 0
+        return pd.DataFrame()
     watches = [_watch(each, false_alarms / len(used)) for _, each in used]
     checks = pd.concat([each[_USED].assign(stream=number) for number, (_, each) in enumerate(used)])
     checks = checks.sort_values("at", kind="stable", ignore_index=True)
@@ -85,10 +99,7 @@ def look_for_drift(
     found["reason"] = [
         f"{used[number][0]}: {why}" for number, why in zip(found["stream"], found["reason"], strict=True)
     ]
-    new = tx.standing.add_alarms(context.campaign_id, found) if len(found) else 0
-    if new:
-        context.log(tx, "drift", alarms=new)
-    return new
+    return found
 
 
 def _on_gold(rows: pd.DataFrame, keys: pd.DataFrame) -> pd.DataFrame:
@@ -104,7 +115,7 @@ def _with_others(rows: pd.DataFrame, keys: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame()
     made = agreement_checks(counted[["task", "worker", "label", "submitted"]], as_it_came=True)
     setting = counted.drop_duplicates(["task", "worker"])[["task", "worker", "aspect", "round", "submission_id"]]
-    return check_ease(made.merge(setting, on=["task", "worker"]), by=["aspect", "round"])
+    return check_ease(made.merge(setting, on=["task", "worker"]), by=["aspect", "round", "others"])
 
 
 def _watch(checks: pd.DataFrame, false_alarms: float) -> UnknownChange:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from hmc_crowd.campaign._approval import ranking
-from hmc_crowd.campaign._drift_watch import look_for_drift
+from hmc_crowd.campaign._drift_watch import keep_alarms, new_alarms
 from hmc_crowd.campaign._gold_check import suspects, text_note
 from hmc_crowd.campaign._gold_marking import gold_rules
 from hmc_crowd.campaign._gold_rows import gold_rows
@@ -95,7 +95,7 @@ def check_quality(
         answers = tx.work.answers(context.campaign_id)
         rows, keys = gold_rows(context, tx, answers, first_only=True, meaning=meaning)
         lacking = text_note(gold_rules(context, tx), tx.frames.read(context.campaign_id, "gold"), meaning)
-        new = look_for_drift(context, tx, rows, keys, false_alarms=false_alarms)
+        new = keep_alarms(context, tx, new_alarms(context, tx, rows, keys, false_alarms=false_alarms))
         drift = tx.standing.alarms(context.campaign_id)
         texts = _texts(context, tx, answers)
         met = exposures(context, tx)

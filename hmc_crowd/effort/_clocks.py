@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hmc_crowd._base.checks import first_rows
 from hmc_crowd.effort._frames import number_column
+from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -47,6 +49,8 @@ def reading_allowance(n_words: ArrayLike) -> NDArray[np.float64]:
     [60.0, 90.0, 600.0]
     """
     words = number_column(n_words, name="n_words")
+    if (words < 0).any():
+        raise InputError(f"n_words must be at least 0: {first_rows(words < 0, words)}; correct these")
     return np.clip(60.0 * words / 100.0 + 30.0, 60.0, 600.0)
 
 

@@ -57,7 +57,8 @@ class AlternativeAnnotator:
 
     def __str__(self) -> str:
         if self.winning_rate is None:
-            return f"Alternative annotator test: nobody could be tested ({dict(self.left_out)})"
+            why = ", ".join(f"{reason}: {count:,}" for reason, count in self.left_out.items()) or "no answers"
+            return f"Alternative annotator test: nobody could be tested ({why})"
         told = "may stand in for a person" if self.may_stand_in else "may not stand in for a person"
         return (
             f"Alternative annotator test: winning rate {self.winning_rate:.2f} over {len(self.people)} people "

@@ -110,10 +110,22 @@ def judgements(
 def outcomes_of(judged: Any) -> list[str | None]:
     """Return 'win', 'loss', 'tie' from the view of response a, None where nothing was read.
 
+    Raises
+    ------
+    InputError
+        No table with the column ``label``, or a label that is none of 'a', 'b', 'tie'.
+
     Examples
     --------
     >>> import pandas as pd
     >>> outcomes_of(pd.DataFrame({"label": ["a", "tie", None, "b"]}))
     ['win', 'tie', None, 'loss']
     """
-    return [_OUTCOME.get(label) if isinstance(label, str) else None for label in judged["label"]]
+    if "label" not in getattr(judged, "columns", judged):
+        raise InputError("judged has no column 'label'; give the table that a judge returns")
+    labels = [label if isinstance(label, str) else None for label in judged["label"]]
+    odd = [label for label in labels if label is not None and label not in _OUTCOME]
+    if odd:
+        # Taken as unread, a judge that says "A" would look as if it had said nothing.
+        raise InputError(f"judged holds the label {odd[0]!r}; a judgement is 'a', 'b', 'tie', or none")
+    return [None if label is None else _OUTCOME[label] for label in labels]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hmc_crowd._base.checks import first_rows
+from hmc_crowd._base.checks import first_rows, require_generator
 from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.judges._pairs import length_of
 
@@ -119,6 +119,8 @@ def sample_pairs(
     ['w', 'x', 'y', 'z']
     """
     _check(responses, baseline, per_side)
+    if rng is not None:
+        require_generator(rng)
     draw = np.random.default_rng(0) if rng is None else rng
     frame = responses.assign(length=length_of(responses["response"].to_numpy(dtype=object), unit))
     base = frame.loc[frame["model"] == baseline].set_index("instruction_id")

@@ -283,12 +283,15 @@ def matrix_of(given: Pairs, annotations: pd.DataFrame) -> NDArray[np.object_]:
     missing = [name for name in ("task", "worker", "label") if name not in annotations]
     if missing:
         raise FrameError(f"annotations lack {', '.join(missing)}; give task, worker, label")
+    if len(annotations) == 0:
+        raise FrameError("annotations have no rows; give at least one person's answer")
     place = {item: row for row, item in enumerate(given.item.tolist())}
     tasks = [str(task) for task in annotations["task"]]
     unknown = sorted({task for task in tasks if task not in place})
     if unknown:
         raise InputError(
-            f"annotations answer pair {unknown[0]!r} and {len(unknown) - 1} more that are not in the pairs"
+            f"annotations answer {len(unknown):,} pairs that are not in the pairs (first: {unknown[0]!r}); "
+            "correct task, or drop these answers"
         )
     odd = sorted({str(label) for label in annotations["label"] if label not in LABELS})
     if odd:

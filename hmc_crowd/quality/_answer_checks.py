@@ -90,8 +90,9 @@ def agreement_checks(
     -------
     pandas.DataFrame
         ``worker, task, right`` and, with ``submitted``, ``at``: the last submission of the task, since the others'
-        answers were not known before, or, as it came, the moment of the check. Tasks where the others are tied say
-        nothing and are left out.
+        answers were not known before, or, as it came, the moment of the check, with ``others``, how many had answered
+        by then (two who agree are another measure than ten of whom most do: see `check_ease`). Tasks where the others
+        are tied say nothing and are left out.
 
     Examples
     --------
@@ -126,7 +127,7 @@ def _as_it_came(answers: pd.DataFrame, least_others: int) -> pd.DataFrame:
     place = rows.groupby("task").cumcount().to_numpy()
     task, tasks = pd.factorize(rows["task"])
     label, labels = pd.factorize(rows["label"])
-    lead = np.zeros(len(rows), dtype=np.intp)
+    lead, others = (np.zeros(len(rows), dtype=np.intp) for _ in range(2))
     at = rows["submitted"].to_numpy(dtype="datetime64[us]", copy=True)
     for last in range(least_others, int(place.max(initial=-1)) + 1):
         # The state of each task when its answer number `last` came; whoever is not checked yet may be now.
@@ -135,11 +136,12 @@ def _as_it_came(answers: pd.DataFrame, least_others: int) -> pd.DataFrame:
         there = np.flatnonzero((place <= last) & ~np.isnat(moment[task]))
         said = _lead_among_others(task[there], votes_of(task[there], label[there], len(labels)), len(tasks))
         new = (lead[there] == 0) & (said != 0)
-        lead[there[new]] = said[new]
+        lead[there[new]], others[there[new]] = said[new], last
         at[there[new]] = moment[task[there[new]]]
     checked = lead != 0
     made = rows.loc[checked, ["worker", "task"]].reset_index(drop=True)
-    return check_table(made.assign(right=lead[checked] > 0, at=pd.DatetimeIndex(at[checked]).tz_localize("UTC")))
+    made = made.assign(right=lead[checked] > 0, others=others[checked])
+    return check_table(made.assign(at=pd.DatetimeIndex(at[checked]).tz_localize("UTC")))
 
 
 def _lead_among_others(task: NDArray[np.intp], votes: Votes, n_tasks: int) -> NDArray[np.intp]:

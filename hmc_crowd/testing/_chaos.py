@@ -110,6 +110,7 @@ class ChaosProxy:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._own_port: int | None = None
+        self._open: set[asyncio.Task[None]] = set()
 
     def inject(
         self,
@@ -193,13 +194,19 @@ class ChaosProxy:
 
     async def _serve(self, ready: threading.Event) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        server = await asyncio.start_server(self._client, "127.0.0.1", 0)
+        server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
         self._own_port = server.sockets[0].getsockname()[1]
         ready.set()
         await self._stop.wait()
         server.close()
         for task in asyncio.all_tasks() - {asyncio.current_task()}:
             task.cancel()
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # Held here: once the client has left, nothing else would hold a task that still waits for the server.
+        task = asyncio.get_running_loop().create_task(self._client(reader, writer))
+        self._open.add(task)
+        task.add_done_callback(self._open.discard)
 
     async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hmc_crowd.effort import clean_work_times, clocks_agree, effective_seconds, reading_allowance, united_seconds
-from hmc_crowd.errors import FrameError
+from hmc_crowd.errors import FrameError, InputError
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
@@ -244,3 +244,8 @@ def test_c09_the_median_time_of_a_simulated_crowd_is_found_within_five_per_cent(
         assert abs(clean_s.mean() / truth.mean() - 1) < 0.15
     # 1,600 times a seed: the Monte Carlo error of a median is about 1.5 %.
     assert max(np.abs(biases)) <= 0.05, biases
+
+
+def test_no_allowance_for_less_than_no_words() -> None:
+    with pytest.raises(InputError, match=r"n_words must be at least 0: row 1 \(-1.0\)"):
+        reading_allowance([10, -1])

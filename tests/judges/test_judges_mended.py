@@ -19,6 +19,7 @@ from hmc_crowd.judges import (
     RougeJudge,
     as_predictions,
     check_pin,
+    compare_judges,
     example_pairs,
     longer,
     pin_judge,
@@ -171,3 +172,12 @@ def test_texts_without_spaces_overlap_by_character() -> None:
         {"item": ["p"], "instruction": ["?"], "reference": ["我爱你"], "response_a": ["我爱他"], "response_b": ["不是"]}
     )
     assert RougeJudge().judge(pairs)["label"].tolist() == ["a"]
+
+
+def test_a_study_without_an_answer_and_with_answers_to_other_pairs_is_refused() -> None:
+    pairs, people = example_pairs()
+    judged = {"longer": longer().judge(pairs)}
+    with pytest.raises(FrameError, match="annotations have no rows; give at least one person's answer"):
+        compare_judges(pairs, people.iloc[:0], judged)
+    with pytest.raises(InputError, match=r"1 pairs that are not in the pairs \(first: 'p0'\); correct task"):
+        compare_judges(pairs, people.iloc[:1].assign(task="p0"), judged)

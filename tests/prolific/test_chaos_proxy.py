@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import http.server
 import threading
+import time
 from typing import ClassVar
 
 import httpx
@@ -17,8 +19,10 @@ class Echo(http.server.BaseHTTPRequestHandler):
     """Counts requests and says what it got."""
 
     bodies: ClassVar[list[bytes]] = []
+    may_answer = threading.Event()
 
     def do_POST(self) -> None:
+        self.may_answer.wait(60)
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
         self.bodies.append(body)
         answer = b"got " + body + b" " + (self.headers.get("X-Amz-Target") or "").encode()
@@ -43,6 +47,7 @@ def upstream():
 @pytest.fixture
 def proxy(upstream):
     Echo.bodies.clear()
+    Echo.may_answer.set()
     with ChaosProxy(upstream) as running:
         yield running
 
@@ -95,6 +100,22 @@ def test_half_an_answer_is_noticed(client, proxy) -> None:
 def test_a_slow_answer_is_whole(client, proxy, kind) -> None:
     proxy.inject(kind, seconds=0.0005)
     assert client.post("/a", content=b"x").text == "got x "
+
+
+def test_the_work_is_done_though_the_client_has_left(proxy) -> None:
+    Echo.may_answer.clear()
+    with httpx.Client(base_url=proxy.url, trust_env=False, timeout=0.3, verify=False) as hasty:
+        with pytest.raises(httpx.ReadTimeout):
+            hasty.post("/a", content=b"x")
+    until = time.monotonic() + 60
+    for _ in range(5):
+        # Nothing but the proxy holds what it does for a client that has left.
+        gc.collect()
+        time.sleep(0.05)
+    Echo.may_answer.set()
+    while not proxy.calls and time.monotonic() < until:
+        time.sleep(0.01)
+    assert [(call.body, call.status) for call in proxy.calls] == [(b"x", 200)]
 
 
 def test_a_careless_gateway_sends_twice(client, proxy) -> None:

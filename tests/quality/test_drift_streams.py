@@ -24,6 +24,7 @@ def test_an_answer_is_checked_when_enough_others_are_there() -> None:
     # bob's, too: both differ. Dan's said x, x, y when he came.
     assert found["right"].to_dict() == {"cy": False, "ann": False, "bob": False, "dan": False}
     assert ((found["at"] - NOON) / pd.Timedelta(minutes=1)).to_dict() == {"cy": 2, "ann": 3, "bob": 3, "dan": 3}
+    assert found["others"].to_dict() == {"cy": 2, "ann": 3, "bob": 3, "dan": 3}
 
 
 def test_later_answers_change_no_check() -> None:
@@ -50,6 +51,7 @@ def test_with_three_answers_it_is_the_usual_check() -> None:
     rows = [(f"t{n}", f"w{w}", rng.choice(["x", "y"]), n * 10 + w) for n in range(80) for w in rng.permutation(6)[:3]]
     usual, came = (agreement_checks(answers(*rows), as_it_came=each) for each in (False, True))
     by = ["task", "worker"]
+    assert (came.pop("others") == 2).all()
     pd.testing.assert_frame_equal(
         usual.sort_values(by, ignore_index=True), came.sort_values(by, ignore_index=True), check_dtype=False
     )
