@@ -5,6 +5,7 @@ Tests that need torch carry the marker ``text`` and are skipped, saying so, wher
 
 from __future__ import annotations
 
+import signal
 import sqlite3
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,12 @@ EXAMPLES = ("hmc_crowd.confidence.text._classifier.", "hmc_crowd.confidence.text
 # How long an example takes is the machine's matter: a busy one would fail tests that are right.
 hypothesis.settings.register_profile("house", hypothesis.settings.default, deadline=None)
 hypothesis.settings.load_profile("house")
+
+
+def pytest_configure() -> None:
+    """Hear Ctrl-C also where a shell started us in the background: the processes that tests interrupt inherit it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -93,3 +100,18 @@ def histories() -> Iterator[Histories]:
 def migrations_run_once(request: pytest.FixtureRequest, histories: Histories) -> None:
     """Leave alone the tests about migrations, which carry the marker ``migrations``."""
     histories.is_on = request.node.get_closest_marker("migrations") is None
+
+
+@pytest.fixture(scope="session")
+def folder_of_examples(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Where examples keep the files they make."""
+    return str(tmp_path_factory.mktemp("examples"))
+
+
+@pytest.fixture(autouse=True)
+def examples_leave_nothing(
+    request: pytest.FixtureRequest, folder_of_examples: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Let what a doctest makes with `tempfile` go with the other files of this run."""
+    if isinstance(request.node, pytest.DoctestItem):
+        monkeypatch.setattr("tempfile.tempdir", folder_of_examples)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from hmc_crowd.campaign._cases import cases, choice_of, drawn_items, require_mine
+from hmc_crowd.campaign._aspects import choice_of
+from hmc_crowd.campaign._cases import cases, drawn_items, require_mine
 from hmc_crowd.campaign._data import known_labels
 from hmc_crowd.campaign._follow import adjudicated, keep_outcome, save_in_force
 from hmc_crowd.campaign._guideline import Versions

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from hmc_crowd.campaign._cases import choice_of
+from hmc_crowd.campaign._aspects import choice_of
 from hmc_crowd.campaign._data import known_labels
 from hmc_crowd.campaign._follow import ask_again, close_settled, save_in_force
 from hmc_crowd.campaign._labels import final_labels

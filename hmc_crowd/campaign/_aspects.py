@@ -13,9 +13,10 @@ from hmc_crowd.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import AspectRecord
 
-__all__ = ["CHOICES", "KINDS", "PAIR", "Aspect", "canonical", "read_aspects"]
+__all__ = ["CHOICES", "KINDS", "PAIR", "Aspect", "canonical", "choice_of", "read_aspects"]
 
 KINDS = ("nominal", "ordinal", "numeric", "multi_label", "pair", "text")
 #: Kinds whose answer is one of the labels.
@@ -94,6 +95,17 @@ def _wrong_labels(kind: str, labels: tuple[str, ...]) -> str:
         if len(ends) != 2 or not ends[0] < ends[1]:
             return "give the least and the largest number, or none"
     return ""
+
+
+def choice_of(context: Context, name: str | None) -> AspectRecord:
+    """Return the aspect that gates and experts decide, the first by default: one whose answer is one of its labels."""
+    record = context.aspect_or_first(name)
+    if record.kind not in CHOICES:
+        raise InputError(
+            f"aspect {record.name!r} is {record.kind}; gates and experts decide among labels, so name a nominal, "
+            "ordinal or pair aspect"
+        )
+    return record
 
 
 def canonical(aspect: AspectRecord, known: Sequence[str], label: str) -> str | None:

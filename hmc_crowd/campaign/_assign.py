@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from hmc_crowd.campaign._again import give_looks, in_order
+from hmc_crowd.campaign._aspects import choice_of
 from hmc_crowd.campaign._capacity import pool_capacity
 from hmc_crowd.campaign._follow import ask_again
-from hmc_crowd.campaign._gate_data import choice, known_of
+from hmc_crowd.campaign._gate_data import known_of
 from hmc_crowd.campaign._gating import newest, waiting_since
 from hmc_crowd.campaign._looks import OPEN, looks
 from hmc_crowd.campaign._tiers import pool_of, tier_in_pool
@@ -77,7 +78,7 @@ def assign(
     anew: bool,
 ) -> Assigned:
     """Give the items that a gate sent to experts to those who have room."""
-    record = choice(context, aspect)
+    record = choice_of(context, aspect)
     with context.store.begin() as tx:
         stand = looks(context, tx, record.name)
         again = stand[stand["state"].isin(OPEN)]

@@ -342,7 +342,8 @@ class Campaign(
             Share of gold questions in a HIT. Labels and steps of difficulty take turns, the least shown comes first.
         gold_limit : int, optional
             Most people who may meet a gold item, over all rounds; then it rests, and HITs for which none is left carry
-            none. At least the redundancy, since all who do a HIT meet the same gold. None sets no limit.
+            none. At least the redundancy, since all who do a HIT meet the same gold; more places for a HIT (`extend`)
+            are not refused for it. None sets no limit.
         people : int, optional
             How many people are expected to share the work: what a worker's gold will tell rests on it. By default those
             who have worked so far, or else the fewest who could do it with this gold.

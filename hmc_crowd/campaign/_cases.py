@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from hmc_crowd._base.ids import digest
-from hmc_crowd.campaign._aspects import CHOICES
+from hmc_crowd.campaign._aspects import choice_of
 from hmc_crowd.campaign._looks import OPEN, current_judgements, looks
 from hmc_crowd.campaign._tiers import policy_of, tiers_in
-from hmc_crowd.errors import InputError, StateError
+from hmc_crowd.errors import StateError
 
 if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import AspectRecord, Transaction
 
-__all__ = ["cases", "choice_of", "drawn_items", "require_mine"]
+__all__ = ["cases", "drawn_items", "require_mine"]
 
 _SHOWN = ["item", "tied", "confidence", "n_answers", "is_begun"]
 
@@ -62,17 +62,6 @@ def require_mine(context: Context, tx: Transaction, record: AspectRecord, item: 
     stand = looks(context, tx, record.name, items=[item])
     if _waiting(context, tx, record.name, expert, stand, item=item).empty:
         raise StateError(f"item {item!r} is not among what waits for {expert!r}; see the list of cases")
-
-
-def choice_of(context: Context, aspect: str | None) -> AspectRecord:
-    """Return the aspect that experts decide: one whose answers are choices."""
-    record = context.aspect(aspect) if aspect is not None else context.aspects()[0]
-    if record.kind not in CHOICES:
-        raise InputError(
-            f"aspect {record.name!r} is {record.kind}; experts decide among labels, so name a nominal, ordinal or pair "
-            "aspect"
-        )
-    return record
 
 
 def drawn_items(context: Context, tx: Transaction, aspect: str) -> pd.Series[str]:

@@ -90,6 +90,10 @@ class Context:
         choices = ", ".join(each.name for each in known)
         raise InputError(f"aspect is {name!r}; this campaign asks {choices}: name one of them")
 
+    def aspect_or_first(self, name: str | None) -> AspectRecord:
+        """Return one question; the first, which routes, when no name is given."""
+        return self.aspects()[0] if name is None else self.aspect(name)
+
     def latest_plan(self) -> PlanRecord:
         """Return the newest plan, or say that there is none."""
         with self.store.read() as tx:

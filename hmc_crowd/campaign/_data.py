@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import AspectRecord, Transaction
 
-__all__ = ["add_gold", "add_items", "add_predictions", "known_labels", "like_the_items"]
+__all__ = ["add_gold", "add_items", "add_predictions", "known_labels", "like_the_items", "require_label"]
 
 _ITEM_COLUMNS = ("item", "group", "position", "text", "audience", "sensitive", "response_a", "response_b")
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from hmc_crowd.campaign._aspects import choice_of
 from hmc_crowd.campaign._assign import experts_of, items_asked
-from hmc_crowd.campaign._gate_data import choice
 from hmc_crowd.campaign._gating import waiting_since
 from hmc_crowd.campaign._looks import OPEN, looks
 from hmc_crowd.errors import InputError
@@ -81,7 +81,7 @@ def expert_load(
     patience_s: float,
 ) -> ExpertLoad:
     """Say who is how busy, which tier falls behind, and what waits too long."""
-    record = choice(context, aspect)
+    record = choice_of(context, aspect)
     if not 0 < over_hours < float("inf") or not 0 < patience_s < float("inf"):
         raise InputError(f"over_hours is {over_hours!r}, patience_s {patience_s!r}; give numbers above 0")
     _check_added(add)

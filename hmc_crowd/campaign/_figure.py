@@ -82,7 +82,7 @@ class Figure:
 def estimate(context: Context, of: str, *, by: Any, aspect: str | None, target: str, level: float) -> Figure:
     """Estimate a figure over the items of the newest plan, from blind labels alone."""
     plan = context.latest_plan()
-    record = context.aspect(aspect) if aspect is not None else context.aspects()[0]
+    record = context.aspect_or_first(aspect)
     value = _value_of(of, record)
     with context.store.read() as tx:
         rows = _rows(context, tx, plan.id, record)

@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from hmc_crowd.campaign._aspects import CHOICES
 from hmc_crowd.campaign._guideline import Versions
 from hmc_crowd.campaign._incoming import submission_confidence
 from hmc_crowd.campaign._standing import quality_table
-from hmc_crowd.errors import FrameError, InputError, ModelError, StateError
+from hmc_crowd.errors import FrameError, ModelError, StateError
 from hmc_crowd.quality import ComplexityModel, complexity_features, disagreement
 
 if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
-    from hmc_crowd.store import AspectRecord, Transaction
+    from hmc_crowd.store import Transaction
 
-__all__ = ["GateData", "choice", "gate_data", "known_of"]
+__all__ = ["GateData", "gate_data", "known_of"]
 
 _KNOWN = ("risk", "complexity", "semantic_complexity", "urgency", "area", "tier", "due_at")
 _RISKS = {0.0: "low", 1.0: "medium", 2.0: "high"}
@@ -36,16 +35,6 @@ class GateData:
     gold: pd.DataFrame
     gold_answers: pd.DataFrame
     notes: tuple[str, ...]
-
-
-def choice(context: Context, aspect: str | None) -> AspectRecord:
-    """Return the aspect that gates decide on: one whose answers are choices."""
-    record = context.aspect(aspect) if aspect is not None else context.aspects()[0]
-    if record.kind not in CHOICES:
-        raise InputError(
-            f"aspect {record.name!r} is {record.kind}; gates look at labels, so name a nominal, ordinal or pair aspect"
-        )
-    return record
 
 
 def gate_data(context: Context, tx: Transaction, aspect: str, items: Any, *, learnt: bool) -> GateData:

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 
 from hmc_crowd.aggregation import DawidSkene, calibrate
-from hmc_crowd.campaign._gate_data import GateData, choice, gate_data
+from hmc_crowd.campaign._aspects import choice_of
+from hmc_crowd.campaign._gate_data import GateData, gate_data
 from hmc_crowd.campaign._gate_learning import Taught, teach
 from hmc_crowd.campaign._looks import looks
 from hmc_crowd.errors import InputError, ModelError
@@ -68,7 +69,7 @@ def decide_items(
     context: Context, gate: str | ExpertGate, *, aspect: str | None, items: Any, settings: Mapping[str, Any]
 ) -> Gated:
     """Decide about every item that people answered and no expert has decided."""
-    record = choice(context, aspect)
+    record = choice_of(context, aspect)
     with context.store.begin() as tx:
         data = gate_data(context, tx, record.name, items, learnt=isinstance(gate, str))
         taught = _taught(context, tx, data, settings) if gate == "ml" else None

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["GoldCheck", "check_gold", "gold_table", "meaning_of", "suspects", "text_note"]
 
 
+# Of fewer answers to gold, a label that most of them share says nothing of the gold.
+_ENOUGH = 10
+
+
 @dataclass(frozen=True)
 class GoldCheck:
     """How workers did on gold; exclusion concerns aggregation alone, never pay.
@@ -113,7 +117,7 @@ def _marking_notes(rules: dict[str, GoldRule], on_gold: pd.DataFrame, keys: pd.D
         if rule.tolerance > 0:
             notes.append(f"gold of {rule}")
         label, share = best_guess(rule, rows.astype(str).tolist())
-        if share >= minimum:
+        if share >= minimum and (len(rows) >= _ENOUGH or share == 1.0):
             notes.append(
                 f"whoever always says {label!r} is right on {share:.0%} of the gold of aspect {aspect!r} that was met: "
                 f"a minimum of {minimum:g} does not find him"

@@ -96,8 +96,8 @@ class GoldRotation:
         """Return ``wanted`` gold questions, or as many as fit into ``room_s``; one at least, fit or not.
 
         There are fewer where gold rests. Gold of a dialogue that is read anyway (for ``asked``, or for other gold)
-        comes first within a label: it costs no set-up. ``places`` people will meet each, which counts as that many times
-        shown.
+        comes first within a label: it costs no set-up. ``places`` people will meet each, so it counts as shown that
+        often.
         """
         setup: dict[str, float] = {}
         for each in asked:

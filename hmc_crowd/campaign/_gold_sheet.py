@@ -7,13 +7,12 @@ is passed by always giving it, and gold at its limit leaves work unchecked: each
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hmc_crowd._base.money import Money
 from hmc_crowd.campaign._gold_marking import best_guess, gold_rules
 from hmc_crowd.campaign._gold_pool import gold_shown
-from hmc_crowd.quality import GoldLoad
 from hmc_crowd.quality._gold_load import load_of
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.platform import Platform
+    from hmc_crowd.quality import GoldLoad
     from hmc_crowd.store import HitRecord, Transaction
 
 __all__ = ["GoldSheet", "gold_sheet"]
@@ -114,41 +114,23 @@ def gold_sheet(
     """
     gold = tx.frames.read(context.campaign_id, "gold")
     known = set(zip(gold["item"], gold["aspect"].astype(str), strict=True))
-    every = sum(hit.redundancy * len(hit.items) for hit in records)
-    mixed = sum(hit.redundancy * sum(each.is_gold for each in hit.items) for hit in records)
     sets = [frozenset((each.item, each.aspect) for each in hit.items if each.is_gold) & known for hit in records]
-    telling = sum(hit.redundancy * len(some) for hit, some in zip(records, sets, strict=True))
-    each = _hits_each(sets)
     places = sum(hit.redundancy for hit in records)
-    fewest = max(math.ceil(places / max(1, each)), max((hit.redundancy for hit in records), default=1))
+    hits_each = _hits_each(sets)
+    fewest = max(math.ceil(places / max(1, hits_each)), max((hit.redundancy for hit in records), default=1))
     worked = int(tx.work.submissions(context.campaign_id)["worker"].nunique())
-    told, source = (people, "told") if people else (worked, "worked") if worked else (fewest, "fewest")
-    told = max(1, min(told, places))  # nobody has less than a place
-    load = load_of(
-        gold=telling,
-        answers=every - mixed,
-        workers=told,
-        at_once=max(map(len, sets), default=0),
-        answer_minor=0,
-        limit=limit,
-    )
+    among, source = (people, "told") if people else (worked, "worked") if worked else (fewest, "fewest")
+    among = max(1, min(among, places))  # nobody has less than a place
     shown = gold_shown(context, tx, besides={hit.key for hit in records})
     for hit, some in zip(records, sets, strict=True):
         shown.update(dict.fromkeys(some, hit.redundancy))
     sheet = GoldSheet(
         items=gold["item"].nunique(),
         mixed_in=len({item for some in sets for item, _ in some}),
-        load=GoldLoad(
-            share=mixed / max(1, every),
-            answers=mixed,
-            cost_minor=math.ceil(total_minor * mixed / max(1, every)),
-            per_worker=load.per_worker,
-            items_needed=load.items_needed,
-            half_width=load.half_width,
-        ),
-        people=told,
+        load=_load(records, sets, total_minor=total_minor, people=among, limit=limit),
+        people=among,
         people_from=source,
-        hits_each=each,
+        hits_each=hits_each,
         most_shown=max(shown.values(), default=0),
         limit=limit,
         hits_without=sum(not some for some in sets),
@@ -157,6 +139,29 @@ def gold_sheet(
     if not records:
         return sheet, ()
     return sheet, (*_what_lacks(sheet, len(records), fewest, platform), *_one_sided(context, tx, gold, sheet))
+
+
+def _load(
+    records: Sequence[HitRecord],
+    sets: Sequence[frozenset[tuple[str, str]]],
+    *,
+    total_minor: int,
+    people: int,
+    limit: int | None,
+) -> GoldLoad:
+    """Return the load of these HITs: all answers to gold cost, those whose label is known tell of the worker."""
+    every = sum(hit.redundancy * len(hit.items) for hit in records)
+    mixed = sum(hit.redundancy * sum(each.is_gold for each in hit.items) for hit in records)
+    telling = load_of(
+        gold=sum(hit.redundancy * len(some) for hit, some in zip(records, sets, strict=True)),
+        answers=every - mixed,
+        workers=people,
+        at_once=max(map(len, sets), default=0),
+        answer_minor=0,
+        limit=limit,
+    )
+    cost = math.ceil(total_minor * mixed / max(1, every))
+    return replace(telling, share=mixed / max(1, every), answers=mixed, cost_minor=cost)
 
 
 def _hits_each(sets: Sequence[frozenset[tuple[str, str]]]) -> int:

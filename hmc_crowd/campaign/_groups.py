@@ -41,7 +41,7 @@ def compare_groups(
     context: Context, attribute: str, *, aspect: str | None, level: float, least_people: int
 ) -> GroupComparison:
     """Compare groups by an attribute that is stored."""
-    asked = context.aspect(aspect) if aspect is not None else context.aspects()[0]
+    asked = context.aspect_or_first(aspect)
     if asked.kind == "text":
         raise InputError(f"aspect {asked.name!r} is answered in words; groups are compared by labels or numbers")
     if not isinstance(level, int | float) or not 0 < level < 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd.campaign import _appeals, _expert_load, _secret_audit, _secret_result, _tier_figures, _tiers
-from hmc_crowd.campaign._cases import choice_of
+from hmc_crowd.campaign._aspects import choice_of
 from hmc_crowd.campaign._looks import looks
 
 if TYPE_CHECKING:

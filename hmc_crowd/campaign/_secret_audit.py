@@ -22,7 +22,7 @@ import pandas as pd
 
 from hmc_crowd._base.ids import digest
 from hmc_crowd.campaign._adjudicate import plain_case
-from hmc_crowd.campaign._cases import choice_of
+from hmc_crowd.campaign._aspects import choice_of
 from hmc_crowd.campaign._data import known_labels
 from hmc_crowd.campaign._labels import final_labels
 from hmc_crowd.campaign._secret_result import SecretAudit, SecretDraw, audit_result, result_of

@@ -13,20 +13,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from hmc_crowd.campaign._gold_rows import gold_rows
+
 if TYPE_CHECKING:
+    from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import AttemptRecord, Transaction
 
 __all__ = ["checks_of_tests", "known_checks", "pool_scores"]
 
 
-def known_checks(tx: Transaction, campaign: int) -> pd.DataFrame:
-    """Return every answer whose right one is known: ``worker, right, at``, for `hmc_crowd.effort.worker_features`."""
-    gold = tx.frames.read(campaign, "gold").rename(columns={"item": "task"})
-    answers = tx.work.answers(campaign)
-    checked = answers.merge(gold[["task", "aspect", "label"]], on=["task", "aspect"], suffixes=("", "_gold"))
-    right = (checked["label"] == checked["label_gold"]).astype(float)
+def known_checks(context: Context, tx: Transaction) -> pd.DataFrame:
+    """Return every check of a worker, marked as `check_gold` does: ``worker, right, at``.
+
+    For `hmc_crowd.effort.worker_features`. What is in words does not count: nobody compares its meaning here.
+    """
+    rows, keys = gold_rows(context, tx, tx.work.answers(context.campaign_id), first_only=True)
+    checked = rows.merge(keys.rename(columns={"item": "task", "label": "known"}), on="task")
+    right = (checked["label"] == checked["known"]).astype(float)
     of_gold = pd.DataFrame({"worker": checked["worker"], "right": right, "at": checked["submitted"]})
-    tested = checks_of_tests(tx.qualifications.attempts(campaign))
+    tested = checks_of_tests(tx.qualifications.attempts(context.campaign_id))
     return pd.concat([of_gold, tested], ignore_index=True) if len(tested) else of_gold
 
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from hmc_crowd.campaign._aspects import CHOICES
-from hmc_crowd.campaign._cases import choice_of
+from hmc_crowd.campaign._aspects import CHOICES, choice_of
 from hmc_crowd.campaign._looks import own_words
 from hmc_crowd.campaign._secret_audit import auditors_labels
 from hmc_crowd.quality import overturn_rates, tier_errors

@@ -135,7 +135,7 @@ def _with_features(context: Context, tx: Transaction, rows: pd.DataFrame, items:
     known = worker_features(
         who,
         as_of=when,
-        gold_checks=known_checks(tx, context.campaign_id),
+        gold_checks=known_checks(context, tx),
         reviews=reviews(tx, context.campaign_id),
     )
     ours = known["approval_ranking"].to_numpy(dtype=np.float64)

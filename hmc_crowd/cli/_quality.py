@@ -128,6 +128,7 @@ def incoming(
     as_of: Annotated[
         str | None, typer.Option("--as-of", metavar="TIME", help="Only what came until then, like 2026-01-05T12:00Z.")
     ] = None,
+    encoder: Encoder = None,
     out: OutFile = None,
     overwrite: Overwrite = False,
     db: Database = DEFAULT_DATABASE,
@@ -138,7 +139,7 @@ def incoming(
     require_free(out, overwrite=overwrite)
     until = None if as_of is None else read_moment(as_of, name="--as-of")
     with open_campaign(db, campaign) as opened:
-        found = opened.incoming(as_of=until)
+        found = opened.incoming(as_of=until, encoder=encoder)
     shown = found[["at", "worker", "submission_id", "answers", "gold", "right", "n", "rolling", "confidence"]]
     give(found, shown.round({"rolling": 3, "confidence": 3}), out, as_json=as_json, overwrite=overwrite)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hmc_crowd.errors import InputError
 from hmc_crowd.judges._chance import coin
 from hmc_crowd.judges._judge import fingerprint, judgements
 from hmc_crowd.judges._pairs import length_of, read_pairs
@@ -66,13 +67,13 @@ class LengthJudge:
     needs_reference = False
 
     def __init__(self, prefer: str, unit: str = "characters") -> None:
-        from hmc_crowd.errors import InputError
-
         if prefer not in {"longer", "shorter"}:
             raise InputError(f"prefer is {prefer!r}; choose 'longer' or 'shorter'")
+        length_of(np.empty(0, dtype=object), unit)  # says at once that a unit is unknown
         self.name, self.unit = prefer, unit
         self._sign = 1.0 if prefer == "longer" else -1.0
-        self.version = fingerprint(prefer, unit)
+        # A definition that has changed is another judge.
+        self.version = fingerprint(prefer, {"tokens": "tokens, characters of unspaced scripts"}.get(unit, unit))
 
     def judge(self, pairs: Any) -> pd.DataFrame:
         """Return one judgement per pair; scores are signed lengths."""

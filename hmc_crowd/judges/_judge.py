@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from hmc_crowd.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

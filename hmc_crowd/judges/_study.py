@@ -290,8 +290,8 @@ def matrix_of(given: Pairs, annotations: pd.DataFrame) -> NDArray[np.object_]:
     unknown = sorted({task for task in tasks if task not in place})
     if unknown:
         raise InputError(
-            f"annotations answer {len(unknown):,} pairs that are not in the pairs (first: {unknown[0]!r}); "
-            "correct task, or drop these answers"
+            f"annotations answer pair {unknown[0]!r} and {len(unknown) - 1} more that are not in the pairs; "
+            "correct their task, or drop these answers"
         )
     odd = sorted({str(label) for label in annotations["label"] if label not in LABELS})
     if odd:

@@ -4,7 +4,7 @@ Accuracy on four recorded sets (20 seeded orders, a fifth of the truth as gold a
 without quality; the delay of the drift detectors beside the optimal CUSUM's at the same rate of false alarms; the gain
 of leave-one-out agreement as a second stream, from simulated workers; how the trained model does beside the pool.
 
-Run ``python -m tests.benchmarks quality`` (a few minutes; ``HMC_CROWD_ORDERS=3`` for a look).
+Run ``python -m tests.benchmarks quality`` (a minute; ``HMC_CROWD_ORDERS=3`` for a look).
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ import pytest
 from hmc_crowd.campaign import Aspect, Campaign
 from hmc_crowd.campaign._gold_marking import GoldRule, Meaning, best_guess
 from hmc_crowd.campaign._gold_pool import gold_pool, gold_shown, missed_gold
+from hmc_crowd.campaign._test_scores import known_checks
 from hmc_crowd.errors import InputError, PlatformError
 from hmc_crowd.platform import RemoteAnswer
 
@@ -264,6 +265,14 @@ def test_a_tolerance_is_kept_and_counts_everywhere(marked: Any, workplace: Any) 
     assert right_of(campaign, workplace, "ann") == (4, 4)
 
 
+def test_the_effort_models_test_score_marks_gold_by_the_same_rules(marked: Any) -> None:
+    campaign = marked(ann={"warmth": "4", "length": "51", "why": "so it is"})
+    with campaign._context.store.read() as tx:
+        checks = known_checks(campaign._context, tx)
+    # Of label, step, number and set the number alone is wrong; the text counts for nobody.
+    assert sorted(checks["right"]) == [0.0, 1.0, 1.0, 1.0]
+
+
 def test_texts_count_by_meaning_where_an_encoder_is_given(marked: Any, workplace: Any) -> None:
     campaign = marked(ann={"why": "friendly words"}, bob={})
     vectors = {"it is polite": [1.0, 0.0], "friendly words": [0.8, 0.6]}
@@ -348,3 +357,10 @@ def test_each_pair_of_texts_is_compared_once() -> None:
     # (1, 1) and (1, 2): cosine 3 / sqrt(10).
     assert marks == pytest.approx([1.0, 1.0, (3 / np.sqrt(10) + 1) / 2])
     assert calls == [4]
+
+
+@pytest.mark.text
+def test_an_encoder_may_be_named() -> None:
+    near, far = Meaning("minilm").marks(["it is polite", "the sky fell"], ["it is very polite", "it is polite"])
+    assert near > 0.9
+    assert far < 0.6

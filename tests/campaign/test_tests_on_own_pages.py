@@ -293,7 +293,7 @@ def test_the_worker_test_score_counts_tests_as_of_any_moment(house: Any, clock: 
     take(workplace, study, "ann", 2, second)
     campaign.collect_tests(workplace)
     with campaign._context.store.read() as tx:
-        checks = known_checks(tx, campaign._context.campaign_id)
+        checks = known_checks(campaign._context, tx)
     (who,) = set(checks["worker"])
     moments = [first, second, second + timedelta(seconds=1)]
     found = worker_features([who] * 3, as_of=moments, gold_checks=checks)

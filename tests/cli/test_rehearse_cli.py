@@ -89,9 +89,9 @@ def test_calculators_need_no_file(hmc: Any) -> None:
         (("simulate", "items.csv", "--fit", "answers.csv", "--replay", "answers.csv"), "take one"),
         (("pilot", "items.csv", "--items", "10"), "items.csv"),
         (("pilot", "answers.csv", "--items", "10", "--pay", "12"), "rate per hour"),
-        (("power",), "either half_width"),
+        (("power",), "either --within"),
         (("cost", "--tasks", "3"), "tasks need a price"),
-        (("capacity", "--arrivals", "0", "--people", "1", "--seconds", "1"), "arrivals_per_s is 0"),
+        (("capacity", "--arrivals", "0", "--people", "1", "--seconds", "1"), "--arrivals is 0"),
         (("plan", "--target-agreement", "1.5"), "hmc-crowd"),
     ],
 )

@@ -17,11 +17,13 @@ from hmc_crowd.judges import (
     JudgeCalibration,
     LLMJudge,
     RougeJudge,
+    alternative_annotator_test,
     as_predictions,
     check_pin,
     compare_judges,
     example_pairs,
     longer,
+    outcomes_of,
     pin_judge,
     rouge,
     sample_pairs,
@@ -179,5 +181,25 @@ def test_a_study_without_an_answer_and_with_answers_to_other_pairs_is_refused() 
     judged = {"longer": longer().judge(pairs)}
     with pytest.raises(FrameError, match="annotations have no rows; give at least one person's answer"):
         compare_judges(pairs, people.iloc[:0], judged)
-    with pytest.raises(InputError, match=r"1 pairs that are not in the pairs \(first: 'p0'\); correct task"):
+    with pytest.raises(InputError, match="answer pair 'p0' and 0 more that are not in the pairs; correct their"):
         compare_judges(pairs, people.iloc[:1].assign(task="p0"), judged)
+
+
+def test_a_label_that_no_judge_gives_is_not_taken_as_unread() -> None:
+    with pytest.raises(InputError, match="judged holds the label 'A'; a judgement is 'a', 'b', 'tie', or none"):
+        outcomes_of(pd.DataFrame({"label": ["a", "A"]}))
+    with pytest.raises(InputError, match="judged has no column 'label'"):
+        outcomes_of(["a"])
+
+
+def test_an_unknown_unit_is_refused_before_anything_is_judged() -> None:
+    with pytest.raises(InputError, match="unit is 'lines'; choose one of characters, words, tokens"):
+        longer("lines")
+
+
+def test_a_seed_is_no_generator_and_nobody_tested_is_said_in_words() -> None:
+    table = pd.DataFrame({"instruction_id": ["1"], "instruction": ["x"], "model": ["m"], "response": ["r"]})
+    with pytest.raises(InputError, match="rng is 3; give a numpy"):
+        sample_pairs(table, "m", rng=3)  # type: ignore[arg-type]
+    nobody = alternative_annotator_test(example_pairs()[1].iloc[:0], {})
+    assert str(nobody).endswith("nobody could be tested (no answers)")

@@ -104,9 +104,11 @@ def test_a_slow_answer_is_whole(client, proxy, kind) -> None:
 
 def test_the_work_is_done_though_the_client_has_left(proxy) -> None:
     Echo.may_answer.clear()
-    with httpx.Client(base_url=proxy.url, trust_env=False, timeout=0.3, verify=False) as hasty:
-        with pytest.raises(httpx.ReadTimeout):
-            hasty.post("/a", content=b"x")
+    with (
+        httpx.Client(base_url=proxy.url, trust_env=False, timeout=0.3, verify=False) as hasty,
+        pytest.raises(httpx.ReadTimeout),
+    ):
+        hasty.post("/a", content=b"x")
     until = time.monotonic() + 60
     for _ in range(5):
         # Nothing but the proxy holds what it does for a client that has left.
