@@ -73,7 +73,7 @@ def _with_threads(visit: Visit, shown: dict[str, Any]) -> dict[str, Any]:
     house = visit.house
     if house.workplace is None:
         return shown
-    scope = str(house.context(visit.values["campaign"]).settings().get("uid", ""))
+    scope = house.context(visit.values["campaign"]).uid()
     count = house.workplace.waiting_threads(scope)
     row = ("Questions of workers", f"{count:,}", "hmc-crowd invites messages lists them" if count else "")
     return shown | {"queues": [*shown["queues"], row]}

@@ -14,10 +14,10 @@ import pandas as pd
 
 from hmc_crowd.campaign._aspects import choice_of
 from hmc_crowd.campaign._cases import cases, drawn_items, require_mine
-from hmc_crowd.campaign._data import known_labels
-from hmc_crowd.campaign._follow import adjudicated, keep_outcome, save_in_force
+from hmc_crowd.campaign._data import known_labels, require_label
+from hmc_crowd.campaign._follow import adjudicated, expert_evidence, keep_outcome, save_in_force
 from hmc_crowd.campaign._guideline import Versions
-from hmc_crowd.campaign._looks import current_judgements, looks
+from hmc_crowd.campaign._looks import current_judgements, looks, text_or_none
 from hmc_crowd.campaign._tiers import tiers_in
 from hmc_crowd.errors import InputError, StateError
 
@@ -89,7 +89,7 @@ def open_case(context: Context, item: str, expert: str, *, aspect: str | None) -
         if mine.empty:
             require_mine(context, tx, record, item, expert)
             return shown
-        known = {name: _text(mine[name].iloc[0]) for name in _REVEALED}
+        known = {name: text_or_none(mine[name].iloc[0]) for name in _REVEALED}
         return replace(shown, votes=_votes(context, tx, item, record.name), **known)  # type: ignore[arg-type]
 
 
@@ -125,7 +125,7 @@ def judge(context: Context, item: str, label: str, expert: str, *, aspect: str |
     record = choice_of(context, aspect)
     with context.store.begin() as tx:
         tx.reviews.one_at_a_time(context.campaign_id)
-        _checked(context, tx, record, label)
+        require_label(context, tx, record, label)
         crowd = tx.labels.read(context.campaign_id, aspect=record.name, items=[item])
         if crowd.empty and not _is_asked(context, tx, record.name, item):
             raise StateError(f"item {item!r} has no label of people yet; aggregate() first, then experts decide")
@@ -158,13 +158,13 @@ def decide(context: Context, item: str, label: str, expert: str, *, aspect: str 
     record = choice_of(context, aspect)
     with context.store.begin() as tx:
         tx.reviews.one_at_a_time(context.campaign_id)
-        _checked(context, tx, record, label)
+        require_label(context, tx, record, label)
         said = current_judgements(context, tx, record.name)
         mine = said[(said["item"] == item) & (said["expert"] == expert)]
         if mine.empty:
             raise StateError(f"item {item!r} was not judged blind yet; that comes first")
         blind = str(mine["blind_label"].iloc[0])
-        evidence = "expert_blind" if label == blind else "expert_informed"
+        evidence = expert_evidence(label, blind)
         now = context.clock.now()
         tx.adjudications.decide(context.campaign_id, aspect=record.name, item=item, expert=expert, label=label, at=now)
         stand = save_in_force(context, tx, record.name, item)
@@ -191,12 +191,6 @@ def _is_asked(context: Context, tx: Transaction, aspect: str, item: str) -> bool
     return item in set(drawn_items(context, tx, aspect)) or len(looks(context, tx, aspect, items=[item])) > 0
 
 
-def _checked(context: Context, tx: Transaction, record: AspectRecord, label: str) -> None:
-    known = known_labels(context, tx, record)
-    if known and label not in known:
-        raise InputError(f"label is {label!r}; allowed are {', '.join(known)}")
-
-
 def _votes(context: Context, tx: Transaction, item: str, aspect: str) -> tuple[tuple[str, int], ...]:
     answers = tx.work.answers(context.campaign_id, aspect=aspect, include_excluded=False)
     answers = answers[(answers["task"] == item) & (answers["retest"] == 0)]
@@ -213,7 +207,3 @@ def _turns_before(context: Context, tx: Transaction, group: str, position: int, 
     names = mine.sort_values("position", kind="stable")["item"].tolist()
     texts = tx.frames.read(context.campaign_id, "items", columns=["item", "text"], items=names).set_index("item")
     return tuple(str(texts.loc[name, "text"]) for name in names)
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None

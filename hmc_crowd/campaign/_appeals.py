@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from hmc_crowd.campaign._aspects import choice_of
-from hmc_crowd.campaign._data import known_labels
+from hmc_crowd.campaign._data import require_label
 from hmc_crowd.campaign._follow import ask_again, close_settled, save_in_force
 from hmc_crowd.campaign._labels import final_labels
 from hmc_crowd.campaign._looks import looks, own_words
@@ -156,9 +156,7 @@ def settle(context: Context, item: str, *, label: str | None, by: str | None, as
 def _settle_by_person(
     context: Context, tx: Transaction, record: AspectRecord, held: AppealRecord, state: str, label: str, by: str | None
 ) -> None:
-    known = known_labels(context, tx, record)
-    if known and label not in known:
-        raise InputError(f"label is {label!r}; allowed are {', '.join(known)}")
+    require_label(context, tx, record, label)
     if not (by or "").strip():
         raise InputError("by is empty; say who settles the appeal")
     if by in {held.worker, held.appellant}:

@@ -6,15 +6,11 @@ moment. What the effort model learns of a worker comes from here, and never from
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from hmc_crowd._base.clock import as_utc
-from hmc_crowd.campaign._pseudonyms import pseudonyms
-from hmc_crowd.effort import parse_approval_rate
-from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.quality import approval_ranking
 
 if TYPE_CHECKING:
@@ -26,44 +22,9 @@ if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import Transaction
 
-__all__ = ["add_rates", "places", "ranking", "reviews"]
+__all__ = ["places", "ranking", "reviews"]
 
 _VERDICTS = {"approved": True, "rejected": False}
-
-
-def add_rates(context: Context, source: Any, *, platform: str, at: datetime | None) -> int:
-    """Keep lifetime rates as they were read off a platform; return how many readings are new.
-
-    A rate is a share, or a platform's text such as ``95% (19/20)``; ``0% (0/0)`` is unknown.
-    """
-    from hmc_crowd.io import read_frame
-
-    frame = source if isinstance(source, pd.DataFrame) else read_frame(source, kind=None).frame
-    missing = [name for name in ("worker", "rate") if name not in frame]
-    if missing:
-        raise FrameError(f"rates lack the column {missing[0]}; give worker (the platform's id) and rate")
-    if not platform.strip():
-        raise InputError("platform is empty; name the one whose rates these are")
-    moment = context.clock.now() if at is None else as_utc(at, name="at")
-    raw = frame["worker"].astype(str)
-    names = pseudonyms(context.worker_key, platform, raw)
-    rates = [_rate(each) for each in frame["rate"]]
-    made = pd.DataFrame({"worker": raw.map(names), "source": platform, "rate": rates})
-    made["reviewed"] = pd.to_numeric(frame["reviewed"], errors="coerce") if "reviewed" in frame else np.nan
-    made["at"] = pd.to_datetime(frame["at"], utc=True) if "at" in frame else pd.Timestamp(moment)
-    with context.store.begin() as tx:
-        new = tx.standing.add_rates(context.campaign_id, made.astype({"reviewed": "Int64"}))
-        context.log(tx, "approval rates", platform=platform, readings=new)
-    return new
-
-
-def _rate(value: Any) -> float | None:
-    if value is None or value != value or value == "":
-        return None
-    if isinstance(value, str):
-        read = parse_approval_rate(value)
-        return None if read != read else read
-    return float(value)
 
 
 def reviews(tx: Transaction, campaign: int) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from hmc_crowd.campaign._follow import ask_again
 from hmc_crowd.campaign._gate_data import known_of
 from hmc_crowd.campaign._gating import newest, waiting_since
 from hmc_crowd.campaign._looks import OPEN, looks
-from hmc_crowd.campaign._tiers import pool_of, tier_in_pool
+from hmc_crowd.campaign._tiers import pool_of, skills_of, tier_in_pool
 from hmc_crowd.errors import InputError, StateError
 from hmc_crowd.quality import Expert, allocate_experts, tier_of
 
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Assigned", "assign", "assigned", "experts_of", "items_asked"]
 
-_POOL = "pool:"
-_PER_HOUR = 20.0
 _GIVEN = ["item", "expert", "tier", "place", "score", "finish_s", "late_s", "state"]
 
 
@@ -166,8 +164,8 @@ def _at_work(context: Context, tx: Transaction, pool: PoolRecord, hours: float, 
 
 
 def _expert(key: KeyRecord, pool: PoolRecord | None, share: float) -> Expert:
-    skills = {each for each in key.skills if not each.startswith(_POOL)} | set(() if pool is None else pool.skills)
-    speed = key.per_hour or (_PER_HOUR if pool is None else pool.capacity_per_hour)
+    skills = skills_of(key) | set(() if pool is None else pool.skills)
+    speed = key.per_hour or (Expert.per_hour if pool is None else pool.capacity_per_hour)
     cost = 0
     if pool is not None and pool.pay_form != "salaried":
         cost = pool.price_minor if pool.pay_form == "per_answer" else round(pool.price_minor / speed)

@@ -74,6 +74,10 @@ class Context:
         """Return the campaign's settings as a transaction that is open sees them."""
         return dict(tx.campaigns.get(self.name).settings)
 
+    def uid(self) -> str:
+        """Return the campaign's name for the outside: no other campaign has it, so keys and scopes begin with it."""
+        return str(self.settings()["uid"])
+
     def aspects(self) -> list[AspectRecord]:
         """Return the campaign's questions, in the order of creation."""
         with self.store.read() as tx:

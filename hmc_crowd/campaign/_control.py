@@ -12,6 +12,7 @@ from hmc_crowd.campaign import (
     _gold_check,
     _panel,
     _publish,
+    _rates,
     _standing,
 )
 
@@ -71,13 +72,20 @@ class Control:
         ----------
         rates : path or frame
             ``worker`` (the platform's id), ``rate`` (a share, or text such as ``95% (19/20)``; missing or ``0% (0/0)``
-            is unknown), optional ``reviewed`` (how many reviews it rests on) and ``at``.
+            is unknown), optional ``reviewed`` (how many reviews it rests on; else as the text says) and ``at`` (with a
+            zone). MTurk's names of columns, ``WorkerId`` and ``LifetimeApprovalRate``, are understood.
         platform : str
             Whose rates they are.
         at : datetime, optional
             When they were read, aware; now by default.
+
+        Raises
+        ------
+        FrameError
+            A rate that is neither a share nor a percentage, a time without a zone, two different rates of a worker at
+            one moment; nothing is kept then.
         """
-        return _approval.add_rates(self._context, rates, platform=platform, at=at)
+        return _rates.add_rates(self._context, rates, platform=platform, at=at)
 
     def approval_ranking(self, workers: Sequence[str] | None = None, *, as_of: datetime | None = None) -> pd.DataFrame:
         """Return approval rates and ranks as they were known at a moment, with their source.
@@ -85,7 +93,7 @@ class Control:
         Parameters
         ----------
         workers : sequence of str, optional
-            Pseudonyms; everybody who worked by default.
+            Pseudonyms; everybody who worked, or whose rate was read, by default.
         as_of : datetime, optional
             Only what happened before it counts; now by default.
 
@@ -96,8 +104,9 @@ class Control:
             place``.
         """
         with self._context.store.read() as tx:
-            known = tx.work.submissions(self._context.campaign_id)["worker"]
-            names = sorted(known.unique()) if workers is None else list(workers)
+            cid = self._context.campaign_id
+            known = {*tx.work.submissions(cid)["worker"], *tx.standing.rates(cid)["worker"]} if workers is None else set()
+            names = sorted(known) if workers is None else list(workers)
             return _approval.ranking(self._context, tx, names, as_of or self._context.clock.now())
 
     def draw_panel(

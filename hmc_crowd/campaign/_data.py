@@ -137,3 +137,10 @@ def known_labels(context: Context, tx: Transaction, aspect: AspectRecord) -> lis
     """Return the labels of an aspect: as created, else as first met."""
     learnt = tx.campaigns.get(context.name).settings.get("labels", {})
     return list(aspect.labels) or list(learnt.get(aspect.name, []))
+
+
+def require_label(context: Context, tx: Transaction, aspect: AspectRecord, label: str) -> None:
+    """Refuse a label that an aspect of choices does not have."""
+    known = known_labels(context, tx, aspect)
+    if known and label not in known:
+        raise InputError(f"label is {label!r}; allowed are {', '.join(known)}")

@@ -63,7 +63,7 @@ class Examining:
         Raises
         ------
         StateError
-            There is no such test, or the worker may not try again, or not yet.
+            There is no such test or pseudonym, or the worker may not try again, or not yet.
         """
         return _qualifying.take_test(self._context, name, worker, answers, platform=platform, version=version)
 

@@ -17,18 +17,15 @@ from hmc_crowd.campaign._assign import experts_of, items_asked
 from hmc_crowd.campaign._gating import waiting_since
 from hmc_crowd.campaign._looks import OPEN, looks
 from hmc_crowd.errors import InputError
-from hmc_crowd.quality import CapacityPlan, Tier, expert_workload, what_if
+from hmc_crowd.quality import CapacityPlan, Expert, Tier, expert_workload, what_if
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hmc_crowd.campaign._context import Context
-    from hmc_crowd.quality import Expert
     from hmc_crowd.store import Transaction
 
 __all__ = ["ExpertLoad", "expert_load"]
-
-_PACE = 20.0
 
 
 @dataclass(frozen=True)
@@ -82,8 +79,9 @@ def expert_load(
 ) -> ExpertLoad:
     """Say who is how busy, which tier falls behind, and what waits too long."""
     record = choice_of(context, aspect)
-    if not 0 < over_hours < float("inf") or not 0 < patience_s < float("inf"):
-        raise InputError(f"over_hours is {over_hours!r}, patience_s {patience_s!r}; give numbers above 0")
+    for name, value in (("over_hours", over_hours), ("patience_s", patience_s)):
+        if not 0 < value < float("inf"):
+            raise InputError(f"{name} is {value!r}; give a number above 0")
     _check_added(add)
     with context.store.read() as tx:
         people = experts_of(context, tx, hours=1.0) if experts is None else list(experts)
@@ -162,7 +160,7 @@ def _plans(
 
 def _tier(level: int, people: list[Expert]) -> Tier:
     if not people:
-        return Tier(level, 0, _PACE, 0)
+        return Tier(level, 0, Expert.per_hour, 0)
     pace = float(np.mean([each.per_hour for each in people]))
     return Tier(level, len(people), pace, round(float(np.mean([each.cost_minor * each.per_hour for each in people]))))
 

@@ -162,7 +162,7 @@ def _plan(
     context: Context, tx: Transaction, platform: Platform, record: HitRecord, more: int, *, reopen: bool
 ) -> tuple[IntentRecord, HitRecord | None]:
     """Return the intent, and the HIT that is to be stored with it."""
-    uid = str(context.settings()["uid"])
+    uid = context.uid()
     way = "places" if isinstance(platform, Recruiter) else "top_up" if isinstance(platform, TopsUp) else "publish"
     if way == "publish" and not platform.capabilities.repeats_are_barred:
         raise InputError(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import AspectRecord, Transaction
 
-__all__ = ["adjudicated", "ask_again", "keep_outcome", "save_in_force"]
+__all__ = ["adjudicated", "ask_again", "close_settled", "expert_evidence", "keep_outcome", "save_in_force"]
 
 _LABEL = ["item", "aspect", "label", "source", "confidence", "n_answers", "tied", "evidence", "posterior"]
 _REASONS = {
@@ -35,7 +35,7 @@ def adjudicated(context: Context, tx: Transaction, aspect: str) -> pd.DataFrame:
     """Return what holds by experts' words: ``item, label, evidence, blind_label``."""
     stand = looks(context, tx, aspect)
     stand = stand[stand["by_expert"].astype(bool)]
-    evidence = [_evidence(*each) for each in zip(stand["label"], stand["blind_label"], strict=True)]
+    evidence = [expert_evidence(*each) for each in zip(stand["label"], stand["blind_label"], strict=True)]
     found = stand[["item", "label", "blind_label"]].assign(
         evidence=pd.Series(evidence, index=stand.index, dtype=object)
     )
@@ -49,7 +49,7 @@ def save_in_force(context: Context, tx: Transaction, aspect: str, item: str) -> 
         return stand
     before = tx.labels.read(context.campaign_id, aspect=aspect, items=[item])
     answers = int(before["n_answers"].iloc[0]) if len(before) else 0
-    evidence = _evidence(stand["label"], stand["blind_label"])
+    evidence = expert_evidence(stand["label"], stand["blind_label"])
     row = (item, aspect, stand["label"], "expert", 1.0, answers, False, evidence, None)
     tx.labels.save(context.campaign_id, tx.campaigns.get(context.name).round, pd.DataFrame([row], columns=_LABEL))
     return stand
@@ -87,7 +87,7 @@ def ask_again(context: Context, tx: Transaction, aspect: str, stand: pd.DataFram
             _add(context, tx, aspect, str(row["item"]), outcome)
 
 
-def close_settled(context: Context, tx: Transaction, aspect: str, stand: Any, *, by: str | None = None) -> None:
+def close_settled(context: Context, tx: Transaction, aspect: str, stand: Any) -> None:
     """Close the appeal that an item's words have settled."""
     if stand["state"] not in {"upheld", "overturned"}:
         return
@@ -95,7 +95,7 @@ def close_settled(context: Context, tx: Transaction, aspect: str, stand: Any, *,
         if (appeal.item, appeal.number, appeal.outcome) == (stand["item"], stand["appeal"], None):
             now = context.clock.now()
             tx.reviews.close_appeal(
-                context.campaign_id, appeal, outcome=stand["state"], label=stand["label"], at=now, by=by
+                context.campaign_id, appeal, outcome=stand["state"], label=stand["label"], at=now, by=None
             )
             context.log(tx, "appeal settled", item=appeal.item, aspect=aspect, outcome=stand["state"])
 
@@ -121,5 +121,6 @@ def _add(context: Context, tx: Transaction, aspect: str, item: str, values: dict
     tx.gates.add(context.campaign_id, pd.DataFrame([row]).astype({"label": object}))
 
 
-def _evidence(label: object, blind: object) -> str:
+def expert_evidence(label: object, blind: object) -> str:
+    """Return the evidence of an expert's label: led by nothing only where it is the blind one."""
     return "expert_blind" if label == blind else "expert_informed"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hmc_crowd.campaign._tiers import ReviewPolicy
     from hmc_crowd.store import AppealRecord, Transaction
 
-__all__ = ["OPEN", "current_judgements", "labels_before", "looks", "own_words"]
+__all__ = ["OPEN", "current_judgements", "labels_before", "looks", "own_words", "text_or_none"]
 
 OPEN = ("second_look", "escalate", "second_opinion", "appeal", "appeal_third")
 """States in which another expert must look."""
@@ -127,7 +127,7 @@ def labels_before(context: Context, tx: Transaction, aspect: str, since: datetim
     was = shown["crowd_label"].fillna(shown["machine_label"]).reindex(touched)
     stood = looks(context, tx, aspect, before=since, items=touched)
     held = stood[stood["by_expert"].astype(bool)].set_index("item")["label"].to_dict()
-    return {item: _text(held.get(item, label)) for item, label in zip(touched, was, strict=True)}
+    return {item: text_or_none(held.get(item, label)) for item, label in zip(touched, was, strict=True)}
 
 
 def _of_words(
@@ -244,5 +244,6 @@ def _with_appeal(
     }
 
 
-def _text(value: object) -> str | None:
+def text_or_none(value: object) -> str | None:
+    """Return a cell of a table of labels, None where it is missing."""
     return value if isinstance(value, str) else None

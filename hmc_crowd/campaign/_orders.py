@@ -126,7 +126,7 @@ def in_units(
         ]
     if not records:
         return []
-    uid = str(context.settings()["uid"])
+    uid = context.uid()
     warned: dict[str, Any] = {"is_sensitive": is_sensitive, "content_warning": content_warning}
     parts = split_records(uid, records, cells) if cells else [list(records)]
     with context.store.read() as tx:

@@ -68,7 +68,7 @@ def collect_attempts(context: Context, pages: object) -> CollectedAttempts:
     tests = _qualifying.tests(context)
     if not tests or not isinstance(pages, KeepsTests):
         return CollectedAttempts(0)
-    scope = str(context.settings().get("uid", ""))
+    scope = context.uid()
     new = unmatched = 0
     for name in sorted({test.name for test in tests}):
         known = {(test.version, _content(test)) for test in tests if test.name == name}
@@ -127,7 +127,7 @@ def funnel(
         work = tx.work.submissions(context.campaign_id)
     if isinstance(platform, KeepsTests):
         known = [each for each in _qualifying.tests(context) if each.name == name and each.version in wanted]
-        scope = str(context.settings().get("uid", ""))
+        scope = context.uid()
         return qualification_funnel(platform.test_funnel(scope, name, {_content(each) for each in known}))
     passed = {each.worker for each in kept if each.passed}
     handed_in = set(work.loc[work["submitted_at"].notna(), "worker"])

@@ -211,7 +211,7 @@ def _write(
         for (hit_id, _, _), some in together.items()
         for start in range(0, len(some), size)
     ]
-    uid = str(context.settings()["uid"])
+    uid = context.uid()
     intents = [_intent(context, platform, uid, hit_id, some, currency) for hit_id, some in batches]
     for intent in intents:
         context.at("before_intent", intent.key)

@@ -176,7 +176,7 @@ def _new_units(context: Context, platform: Platform, plan_id: int, round_: int, 
     bundles = build_hits(
         work,
         target_minutes=request.target_minutes,
-        campaign=context.settings()["uid"],
+        campaign=context.uid(),
         round=round_,
         gold=gold if len(gold) else None,
         gold_share=request.gold_share,

@@ -72,6 +72,9 @@ def take_test(
             named = pseudonyms(context.worker_key, platform, [worker])
             tx.workers.identify(platform, [worker], pseudonyms=named)
             who = named[worker]
+        elif not tx.workers.is_known(worker):
+            # A platform's id that was taken for a pseudonym would be kept in clear, and `forget` would not find it.
+            raise StateError(f"nobody is known by the pseudonym {worker!r}; name the platform whose id it is")
         earlier = [_attempt(each) for each in tx.qualifications.attempts(context.campaign_id, test.name, worker=who)]
         given = {str(item): str(label) for item, label in answers.items()}
         made = test.mark(who, given, at=context.clock.now(), earlier=earlier)

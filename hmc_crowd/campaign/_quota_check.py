@@ -206,7 +206,7 @@ def progress(context: Context) -> QuotaProgress:
     """Count people by quota, as the last collection found them."""
     asked = asked_of(context.settings())
     if asked is None:
-        raise StateError(f"campaign {context.name!r} asks for no mix of people; set quotas first")
+        raise StateError(f"campaign {context.name!r} asks for no mix of people; first set_quotas()")
     with context.store.read() as tx:
         return _progress(context, tx, asked)
 

@@ -180,7 +180,7 @@ def hand_quotas(context: Context, platform: Platform, *, short: bool = False) ->
     if not isinstance(platform, KeepsQuotas):
         return
     asked = asked_of(context.settings())
-    scope = str(context.settings().get("uid", ""))
+    scope = context.uid()
     if asked is None:
         platform.put_seats(scope, None)
         return

@@ -98,7 +98,7 @@ def _orphans(context: Context, platform: Platform) -> dict[str, RemoteHit]:
     """Return what the platform holds under this campaign's mark and nobody here knows; ask about each once."""
     if not isinstance(platform, ListsHits):
         return {}
-    uid = str(context.settings()["uid"])
+    uid = context.uid()
     mine = {key: hit for key, hit in platform.find_all().items() if key.startswith(campaign_mark(uid))}
     with context.store.read() as tx:
         intents = tx.work.intents(context.campaign_id)

@@ -150,7 +150,7 @@ def _write(
     of_hit: dict[str, HitRecord],
     signed_off_by: str,
 ) -> list[str]:
-    uid = str(context.settings()["uid"])
+    uid = context.uid()
     intents: list[IntentRecord] = []
     for each in proposals:
         hit = of_hit[each.submission_id]

@@ -208,7 +208,7 @@ def _write(context: Context, platform: Platform, cases: Sequence[_Case], request
     size = _AT_ONCE_IN_BULK if in_bulk else _AT_ONCE
     ordered = sorted(cases, key=lambda each: (str(each.hit.platform_hit_id), each.submission))
     batches = [ordered[start : start + size] for start in range(0, len(ordered), size)]
-    uid = str(context.settings()["uid"])
+    uid = context.uid()
     intents = [_intent(context, platform, uid, batch, request) for batch in batches]
     for intent in intents:
         context.at("before_intent", intent.key)

@@ -23,7 +23,7 @@ import pandas as pd
 from hmc_crowd._base.ids import digest
 from hmc_crowd.campaign._adjudicate import plain_case
 from hmc_crowd.campaign._aspects import choice_of
-from hmc_crowd.campaign._data import known_labels
+from hmc_crowd.campaign._data import require_label
 from hmc_crowd.campaign._labels import final_labels
 from hmc_crowd.campaign._secret_result import SecretAudit, SecretDraw, audit_result, result_of
 from hmc_crowd.errors import InputError, StateError
@@ -108,9 +108,7 @@ def judge_audited(context: Context, key: bytes, item: str, label: str, *, aspect
             raise StateError(f"sample {held.number} is opened; its labels are known, so no judgement is blind any more")
         if item not in _sample(context, tx, held, key)[0]:
             raise StateError(f"item {item!r} is not in this sample")
-        known = known_labels(context, tx, record)
-        if known and label not in known:
-            raise InputError(f"label is {label!r}; allowed are {', '.join(known)}")
+        require_label(context, tx, record, label)
         now = context.clock.now()
         # No event: its time would tell, beside who was on which page, what is in the sample.
         tx.secret_audits.judge(context.campaign_id, record.name, held.number, tag=_tag(key, item), label=label, at=now)

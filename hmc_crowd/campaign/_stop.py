@@ -40,7 +40,7 @@ def stop(
     """Offer nothing more: what is planned is dropped, what is out is closed; work under way may be finished."""
     settle_tried(context, platform, pages)
     cancelled = _cancel_planned(context, platform, _refused(context, platform))
-    uid = str(context.settings()["uid"])
+    uid = context.uid()
     with context.store.begin() as tx:
         hits = tx.work.hits(context.campaign_id, state="open")
         ids = list(dict.fromkeys(str(hit.platform_hit_id) for hit in hits if hit.platform == platform.name))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import KeyRecord, PoolRecord, Transaction
 
-__all__ = ["ANY_TIER", "ReviewPolicy", "policy_of", "pool_of", "set_policy", "tier_in_pool", "tiers_in"]
+__all__ = ["ANY_TIER", "ReviewPolicy", "policy_of", "pool_of", "set_policy", "skills_of", "tier_in_pool", "tiers_in"]
 
 ANY_TIER = 3
 """Who belongs to no tier may judge everything: nobody has said otherwise."""
@@ -119,6 +119,11 @@ def pool_of(key: KeyRecord, pools: Mapping[str, PoolRecord]) -> PoolRecord | Non
     """Return the pool that a key's skill ``pool:NAME`` names; ``pools`` by name in lower case."""
     named = [each.removeprefix(_POOL) for each in key.skills if each.startswith(_POOL)]
     return pools.get(named[0]) if named else None
+
+
+def skills_of(key: KeyRecord) -> set[str]:
+    """Return what a key's holder knows, without the skill that names the pool."""
+    return {each for each in key.skills if not each.startswith(_POOL)}
 
 
 def tier_in_pool(pool: PoolRecord | None) -> int:

@@ -116,7 +116,7 @@ def wide_traits(tx: Transaction, campaign: int, attribute: str) -> pd.DataFrame:
     """Return ``worker`` and the attribute, one row for each worker who told it."""
     held = tx.traits.read(campaign, attribute)
     if held.empty:
-        known = ", ".join(tx.traits.attributes(campaign)) or "none yet; add_worker_traits keeps them"
+        known = ", ".join(tx.traits.attributes(campaign)) or "none yet; first add_worker_traits()"
         raise InputError(f"attribute is {attribute!r}; nobody's is stored, there are: {known}")
     return held[["worker", "value"]].rename(columns={"value": attribute})
 

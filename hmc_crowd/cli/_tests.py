@@ -217,21 +217,20 @@ def sync(
 def _key(file: Path) -> tuple[dict[str, str], dict[str, str]]:
     """Return the counted and the training answers of a file."""
     from hmc_crowd.io import read_frame
+    from hmc_crowd.io._columns import flag_column, text_column
 
-    frame = read_frame(file, kind=None).frame
+    loaded = read_frame(file, kind=None)
+    frame = loaded.frame
     for column in ("item", "label"):
         if column not in frame:
             raise InputError(f"{file} lacks the column {column}; give item and label")
-    if frame["item"].duplicated().any():
-        raise InputError(f"{file} names {frame.loc[frame['item'].duplicated(), 'item'].iloc[0]!r} twice; give it once")
-    trains = [_is_true(each) for each in frame["training"]] if "training" in frame else [False] * len(frame)
-    rows = list(zip(frame["item"].astype(str), frame["label"].astype(str), trains, strict=True))
+    items, labels = (text_column(frame[each], each, loaded.where) for each in ("item", "label"))
+    if items.duplicated().any():
+        raise InputError(f"{file} names {items[items.duplicated()].iloc[0]!r} twice; give it once")
+    trains = flag_column(frame["training"], "training", loaded.where) if "training" in frame else [False] * len(frame)
+    rows = list(zip(items, labels, trains, strict=True))
     return ({item: label for item, label, is_training in rows if not is_training},
             {item: label for item, label, is_training in rows if is_training})  # fmt: skip
-
-
-def _is_true(value: Any) -> bool:
-    return str(value).strip().lower() in {"1", "1.0", "true", "yes"}
 
 
 def _counts(test: Any, attempts: list[Any]) -> tuple[int, int]:

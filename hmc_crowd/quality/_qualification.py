@@ -67,6 +67,9 @@ class QualificationTest:
             raise InputError(f"name is {self.name!r}, version is {self.version}; give a name, and versions from 1 on")
         if not self.key:
             raise InputError(f"key of test {self.name!r} is empty; give at least one item with its right label")
+        blank = [item for item, label in {**self.key, **(self.training or {})}.items() if _is_blank(label)]
+        if blank:
+            raise InputError(f"test {self.name!r} has no right label for {blank[0]!r}; give each item its label")
         both = sorted(map(str, set(self.key) & set(self.training or {})))
         if both:
             raise InputError(f"items of test {self.name!r} are for training and counted: {', '.join(both[:5])}")
@@ -173,6 +176,10 @@ class Permission:
 
     def __bool__(self) -> bool:
         return self.allowed
+
+
+def _is_blank(label: Any) -> bool:
+    return label is None or label != label or (isinstance(label, str) and not label.strip())
 
 
 def qualification_funnel(stages: Mapping[str, int], *, level: float = 0.95) -> pd.DataFrame:

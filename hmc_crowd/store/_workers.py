@@ -92,6 +92,11 @@ class WorkerRepository(Repository):
         query = sa.select(WorkerIdentity.worker, WorkerIdentity.raw_id).where(*which)
         return {row.worker: row.raw_id for row in self._session.rows(query)}
 
+    def is_known(self, worker: str) -> bool:
+        """Say whether a pseudonym stands for somebody of any platform who was not forgotten."""
+        query = sa.select(WorkerIdentity.worker).where(WorkerIdentity.worker == worker).limit(1)
+        return bool(self._session.rows(query))
+
     def add_scores(self, campaign: int, frame: Any, *, as_of: datetime | None = None) -> int:
         """Store gold scores as known at a moment; the same worker and moment again are replaced.
 

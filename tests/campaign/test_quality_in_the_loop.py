@@ -229,7 +229,7 @@ def test_approval_ranks_are_as_of_a_moment(played: Any, clock: Any) -> None:
     who = names(campaign, workplace)
     assert read.loc[who["ann"], ["rate", "source"]].tolist() == [0.95, "platform"]
     assert read.loc[who["bob"], "source"] == "ours"
-    with pytest.raises(InputError, match=r"rate is 1\.5"):
+    with pytest.raises(InputError, match=r"no share of approved work: row 0 \(1\.5\)"):
         campaign.add_approval_rates(pd.DataFrame({"worker": ["ann"], "rate": [1.5]}), platform="local", at=before)
 
 
