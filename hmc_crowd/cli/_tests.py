@@ -161,7 +161,7 @@ def take(
     as_json: AsJson = False,
 ) -> None:
     """Mark an attempt at a test and keep it; too early or once too often is refused."""
-    answers, _ = _key(file)
+    answers, _ = _key(file, is_taken=True)
     with open_campaign(db, campaign) as opened:
         made = opened.take_test(name, worker, answers, platform=platform, version=version)
     if as_json:
@@ -214,8 +214,8 @@ def sync(
         say(str(found))
 
 
-def _key(file: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the counted and the training answers of a file."""
+def _key(file: Path, *, is_taken: bool = False) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the counted and the training answers of a file; who takes a test may leave an answer empty."""
     from hmc_crowd.io import read_frame
     from hmc_crowd.io._columns import flag_column, text_column
 
@@ -224,7 +224,8 @@ def _key(file: Path) -> tuple[dict[str, str], dict[str, str]]:
     for column in ("item", "label"):
         if column not in frame:
             raise InputError(f"{file} lacks the column {column}; give item and label")
-    items, labels = (text_column(frame[each], each, loaded.where) for each in ("item", "label"))
+    items = text_column(frame["item"], "item", loaded.where)
+    labels = text_column(frame["label"], "label", loaded.where, fill="" if is_taken else None)
     if items.duplicated().any():
         raise InputError(f"{file} names {items[items.duplicated()].iloc[0]!r} twice; give it once")
     trains = flag_column(frame["training"], "training", loaded.where) if "training" in frame else [False] * len(frame)
