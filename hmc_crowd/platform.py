@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from hmc_crowd._base.money import Money, round_half_up
 from hmc_crowd._base.pools import ANYBODY, KeepsPools, RemoteSkip, TellsSkips, Terms, Turn, Workforce
 from hmc_crowd._base.qualifying import KeepsTests, RemoteAttempt, RemoteTest
-from hmc_crowd._base.quotas import FiltersPeople, KeepsQuotas, SeatRule, Seats, Trait
+from hmc_crowd._base.quotas import FiltersPeople, KeepsQuotas, RecruitsHolders, SeatRule, Seats, Trait
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ __all__ = [
     "QuotesOrders",
     "Recruiter",
     "Recruitment",
+    "RecruitsHolders",
     "Rehearsal",
     "RemoteAnswer",
     "RemoteAttempt",

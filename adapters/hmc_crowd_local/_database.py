@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -124,9 +126,24 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     """Let SQLAlchemy begin transactions itself; wait for locks; keep foreign keys; let readers and a writer coexist."""
     connection.isolation_level = None
     cursor = connection.cursor()
-    for pragma in (f"busy_timeout={_BUSY_MS}", "foreign_keys=ON", "journal_mode=WAL", "synchronous=NORMAL"):
+    for pragma in (f"busy_timeout={_BUSY_MS}", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
+    _keep_a_log(cursor)
+    cursor.execute("PRAGMA synchronous=NORMAL")
     cursor.close()
+
+
+def _keep_a_log(cursor: sqlite3.Cursor) -> None:
+    """Turn on the write-ahead log; who makes a new file together with others has to ask again, since SQLite won't."""
+    until = time.monotonic() + _BUSY_MS / 1000
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:

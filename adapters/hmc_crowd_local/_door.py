@@ -41,8 +41,10 @@ class Door:
     ) -> T:
         raise NotImplementedError
 
-    def _seat_guard(self, hit_id: str, worker: str) -> Callable[[sa.Connection, Desk, datetime], None]:
-        raise NotImplementedError
+    def _seat_guard(self, hit_id: str, worker: str) -> Callable[[sa.Connection, Desk, datetime], None] | None:
+        """Return what refuses a HIT to a worker for whom quotas leave no seat; None where no quotas are kept."""
+        del hit_id, worker
+        return None
 
     def _change(self, submission_id: str, step: Callable[[Desk, datetime], T], *, work: bool = False) -> T:
         raise NotImplementedError

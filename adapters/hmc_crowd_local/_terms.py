@@ -29,12 +29,12 @@ def read_terms(text: str) -> Terms:
     """Read them back.
 
     >>> read_terms(write_terms(Terms("tier1", ("law",), "per_hour", 6000)))
-    Terms(pool='tier1', skills=('law',), pay_form='per_hour', rate_minor=6000)
+    Terms(pool='tier1', skills=('law',), pay_form='per_hour', rate_minor=6000, holds=())
     """
     if not text:
         return Terms()
     values = json.loads(text)
-    return Terms(**{**values, "skills": tuple(values["skills"])})
+    return Terms(**{**values, **{each: tuple(values.get(each, ())) for each in ("skills", "holds")}})
 
 
 def checked_skills(skills: Iterable[str]) -> tuple[str, ...]:

@@ -300,7 +300,7 @@ class People(Publishing, Reviewing):
         held = self._find_row(rest.key)
         if held is not None:
             return remote_hit(held)
-        return self._create(rest, self._question(rest), [*self._requirements, Requirement(type_id, "DoesNotExist")])
+        return self._create(rest, self._question(rest), [*self._asked_of(hit), Requirement(type_id, "DoesNotExist")])
 
 
 def _check_worker(worker: str) -> None:

@@ -18,6 +18,7 @@ from hmc_crowd_mturk._failures import RefusedError
 from hmc_crowd_mturk._mapping import annotation_of, check_hit, handed_in, key_of, remote_hit, require_id
 from hmc_crowd_mturk._money import currency_amount
 from hmc_crowd_mturk._questions import external_question, html_question, page_of
+from hmc_crowd_mturk._requirements import Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from hmc_crowd._base.clock import Clock
     from hmc_crowd.platform import Hit, RemoteHit
     from hmc_crowd_mturk._api import Api
-    from hmc_crowd_mturk._requirements import Requirement
 
 __all__ = ["Publishing"]
 
@@ -73,7 +73,11 @@ class Publishing:
             held = self._find_row(hit.key)
             if held is not None:
                 return _same(hit, held)
-        return self._create(hit, question, self._requirements)
+        return self._create(hit, question, self._asked_of(hit))
+
+    def _asked_of(self, hit: Hit) -> tuple[Requirement, ...]:
+        """Return what a worker must hold for this HIT: what all HITs here ask for, and what this one does."""
+        return (*self._requirements, *(Requirement(each, "Exists") for each in hit.terms.holds))
 
     def _create(self, hit: Hit, question: str, requirements: Sequence[Requirement]) -> RemoteHit:
         type_id = self._hit_type(hit, requirements)

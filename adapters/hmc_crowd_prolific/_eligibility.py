@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hmc_crowd_prolific._filters import FEWEST_TOLD, filter_for
+from hmc_crowd_prolific._groups import allow_group
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ __all__ = ["Eligibility"]
 
 
 class Eligibility:
-    """The part of the platform that implements `hmc_crowd.platform.FiltersPeople`."""
+    """The part of the platform that implements `hmc_crowd.platform.FiltersPeople` and `RecruitsHolders`."""
 
     client: ProlificClient
     settings: StudySettings
@@ -38,6 +39,10 @@ class Eligibility:
         """
         known = self.client.filters() if traits else []
         return tuple(filter_for(each, known) for each in traits)
+
+    def filter_for_holders(self, qualification_id: str) -> dict[str, Any]:
+        """Return the filter that lets in the members of a participant group alone."""
+        return allow_group(qualification_id)
 
     def eligible(self, filters: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
         """Return the least and the largest number of participants whom these filters and the settings' let in.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hmc_crowd.errors import InputError, NeedsHumanError, PlatformUnavailableError
 from hmc_crowd_prolific._models import Group
@@ -31,7 +31,7 @@ def band_name(test: str, version: str | int, band: str) -> str:
     return f"hmc {test.strip()} v{version} {band.strip()}"
 
 
-def allow_group(group_id: str) -> dict[str, object]:
+def allow_group(group_id: str) -> dict[str, Any]:
     """Return the filter that lets only members of a group into a study."""
     return {"filter_id": "participant_group_allowlist", "selected_values": [group_id]}
 

@@ -34,12 +34,16 @@ class Terms:
         (both paid beside the platform: the HIT's own pay is 0).
     rate_minor : int
         What an answer or an hour earns.
+    holds : tuple of str
+        Ids of qualifications that a worker must hold, where the platform keeps such (MTurk): who passed a test, or was
+        drawn for a panel. See `hmc_crowd.platform.SyncsQualifications`.
     """
 
     pool: str = ""
     skills: tuple[str, ...] = ()
     pay_form: str = "per_submission"
     rate_minor: int = 0
+    holds: tuple[str, ...] = ()
 
 
 #: Anybody may take it, for the HIT's own pay.

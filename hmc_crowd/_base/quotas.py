@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["FiltersPeople", "KeepsQuotas", "SeatRule", "Seats", "Trait"]
+__all__ = ["FiltersPeople", "KeepsQuotas", "RecruitsHolders", "SeatRule", "Seats", "Trait"]
 
 
 @dataclass(frozen=True)
@@ -152,4 +152,13 @@ class FiltersPeople(Protocol):
 
     def eligible(self, filters: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
         """Return the least and the largest number of people there whom these filters let in."""
+        ...
+
+
+@runtime_checkable
+class RecruitsHolders(Protocol):
+    """A recruiting platform that can be asked for who holds a qualification of `SyncsQualifications`."""
+
+    def filter_for_holders(self, qualification_id: str) -> dict[str, Any]:
+        """Return the setting that lets in these people alone."""
         ...

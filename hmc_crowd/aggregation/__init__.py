@@ -32,6 +32,7 @@ from hmc_crowd.aggregation._skills import spammer_score
 from hmc_crowd.aggregation._soft import soft_labels, task_difficulty
 from hmc_crowd.aggregation._stopping import StoppingRule, certify_stopping
 from hmc_crowd.aggregation._streaming import AnswerStream
+from hmc_crowd.aggregation._sure import EarlyStops, SureLabels, sure_labels
 from hmc_crowd.aggregation._weighted import Wawa, WeightedMajorityVote
 from hmc_crowd.aggregation._witness import WitnessResult, with_witness
 
@@ -53,12 +54,14 @@ __all__ = [
     "CombinedConfidence",
     "DaskEngine",
     "DawidSkene",
+    "EarlyStops",
     "Engine",
     "LocalEngine",
     "MajorityVote",
     "NumericAggregator",
     "OneCoinDawidSkene",
     "StoppingRule",
+    "SureLabels",
     "Wawa",
     "WeightedMajorityVote",
     "WitnessResult",
@@ -74,6 +77,7 @@ __all__ = [
     "regret_curve",
     "soft_labels",
     "spammer_score",
+    "sure_labels",
     "task_difficulty",
     "with_witness",
 ]

@@ -30,8 +30,8 @@ __all__ = ["expert_work", "sample_table"]
 def expert_work(visit: Visit) -> Page:
     """Show how experts do, aspect by aspect."""
     context = visit.house.context(visit.values["campaign"])
-    # Who may judge must not learn what is appealed about; why somebody appeals is the owner's alone.
-    told = None if visit.may("adjudicate") else visit.may("pay")
+    # Who judges must not learn what is appealed about; why somebody appeals is the owner's alone.
+    told = visit.may("pay") if visit.may("labels") else None
     return Page("expert_work.html", {"parts": [_part(context, name, told) for name in aspects_of(context)]})
 
 

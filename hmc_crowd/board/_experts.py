@@ -1,7 +1,7 @@
 """The pages where experts decide: first blind, then with everything revealed; and how often the crowd agreed with them.
 
-Before an expert's own label is stored, no page for experts shows anything that others said. Who may also see the board
-(auditors) could look there first: let experts come with a key of the role expert, which opens these pages alone.
+Before an expert's own label is stored, no page for experts shows anything that others said, and their keys open no page
+of the board that does.
 """
 
 from __future__ import annotations

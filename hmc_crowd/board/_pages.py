@@ -82,8 +82,7 @@ def _with_threads(visit: Visit, shown: dict[str, Any]) -> dict[str, Any]:
 def item(visit: Visit) -> Page:
     """Explain one item."""
     context = visit.house.context(visit.values["campaign"])
-    judges = visit.may("adjudicate")
-    return Page("item.html", item_view(context, visit.query.get("id", ""), visit.query.get("aspect"), judges=judges))
+    return Page("item.html", item_view(context, visit.query.get("id", ""), visit.query.get("aspect")))
 
 
 def worker(visit: Visit) -> Page:

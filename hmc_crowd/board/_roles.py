@@ -7,10 +7,12 @@ __all__ = ["may"]
 _RIGHTS = {
     "worker": frozenset({"queue", "claim", "answer"}),
     "expert": frozenset({"queue", "claim", "answer", "enter", "adjudicate"}),
-    "auditor": frozenset({"enter", "see", "metrics", "adjudicate", "audit"}),
-    "reviewer": frozenset({"enter", "see", "metrics", "review"}),
+    # Who judges labels must not have read them: an auditor sees figures, and no item's labels but in his own sample.
+    "auditor": frozenset({"enter", "see", "metrics", "audit"}),
+    "reviewer": frozenset({"enter", "see", "labels", "metrics", "review"}),
     "owner": frozenset(
-        {"enter", "see", "metrics", "review", "pay", "allocate", "queue", "answer", "answer_for_others", "hooks"},
+        {"enter", "see", "labels", "metrics", "review", "pay", "allocate", "queue", "answer", "answer_for_others"}
+        | {"hooks"},
     ),
 }
 

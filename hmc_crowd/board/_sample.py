@@ -15,6 +15,8 @@ from hmc_crowd.campaign._secret_audit import audit_case, audit_cases, draw, judg
 from hmc_crowd.errors import InputError, StateError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hmc_crowd.board._desk import Visit
     from hmc_crowd.campaign._context import Context
 
@@ -28,44 +30,51 @@ def start(visit: Visit) -> Page:
 
 def draw_sample(visit: Visit) -> Page:
     """Draw a sample under a fresh key, and show the key this once."""
-    key = secrets.token_bytes(32)
-    try:
-        size = visit.form.get("size", "").strip()
-        if not (size.isascii() and size.isdecimal()):
-            raise InputError(f"size is {size!r}; give how many labels to draw")
-        made = draw(_context(visit), key, int(size[:9]), auditor=visit.by, aspect=_aspect(visit))
-    except (InputError, StateError) as error:
-        return _start(visit, problem=str(error))
-    return _page(visit, "drawn", key=key.hex(), said=str(made))
+    return _or_start(visit, _draw)
 
 
 def next_case(visit: Visit) -> Page:
     """Show the next label of the sample that is not judged yet."""
-    try:
-        return _next(visit)
-    except (InputError, StateError) as error:
-        return _start(visit, problem=str(error))
+    return _or_start(visit, _next)
 
 
 def judge_sample(visit: Visit) -> Page:
     """Keep the label under its seal, and go on."""
-    given = visit.form.get
-    if not given("label", ""):
-        return _next(visit, problem="Choose one of the labels first.")
-    try:
-        judge_audited(_context(visit), _key(visit), given("id", ""), given("label", ""), aspect=_aspect(visit))
-    except (InputError, StateError) as error:
-        return _start(visit, problem=str(error))
-    return _next(visit)
+    return _or_start(visit, _judge)
 
 
 def open_sample(visit: Visit) -> Page:
     """Open the sample, and show what it says."""
+    return _or_start(visit, _open)
+
+
+def _or_start(visit: Visit, step: Callable[[Visit], Page]) -> Page:
+    """Do a step; what stands in its way is said on the first page, where another key can be given."""
     try:
-        result = open_audit(_context(visit), _key(visit), aspect=_aspect(visit))
+        return step(visit)
     except (InputError, StateError) as error:
         return _start(visit, problem=str(error))
-    return _page(visit, "opened", result=result)
+
+
+def _draw(visit: Visit) -> Page:
+    size = visit.form.get("size", "").strip()
+    if not (size.isascii() and size.isdecimal()):
+        raise InputError(f"size is {size!r}; give how many labels to draw")
+    key = secrets.token_bytes(32)
+    made = draw(_context(visit), key, int(size[:9]), auditor=visit.by, aspect=_aspect(visit))
+    return _page(visit, "drawn", key=key.hex(), said=str(made))
+
+
+def _judge(visit: Visit) -> Page:
+    given = visit.form.get
+    if not given("label", ""):
+        return _next(visit, problem="Choose one of the labels first.")
+    judge_audited(_context(visit), _key(visit), given("id", ""), given("label", ""), aspect=_aspect(visit))
+    return _next(visit)
+
+
+def _open(visit: Visit) -> Page:
+    return _page(visit, "opened", result=open_audit(_context(visit), _key(visit), aspect=_aspect(visit)))
 
 
 def _context(visit: Visit) -> Context:

@@ -71,8 +71,8 @@ def overview(context: Context, gate: Gate, log: AlertLog) -> dict[str, Any]:
     }
 
 
-def item_view(context: Context, item: str, aspect: str | None, *, judges: bool = False) -> dict[str, Any]:
-    """Return one item's way through the campaign; to who ``judges`` not that somebody must look again.
+def item_view(context: Context, item: str, aspect: str | None) -> dict[str, Any]:
+    """Return one item's way through the campaign, for those who do not judge it.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def item_view(context: Context, item: str, aspect: str | None, *, judges: bool =
         There is no such item.
     """
     name = aspect or context.aspects()[0].name
-    told = explain(context, item, aspect=name, tell_open=not judges)
+    told = explain(context, item, aspect=name)
     columns = ["worker", "label", "mode", "submitted", "seconds", "excluded", "submission_id", "platform"]
     answers = Table(key="answers", title="Answers", frame=_readable(told.answers[columns]))
     return {"told": told, "answers": answers, "aspects": [each.name for each in context.aspects()]}

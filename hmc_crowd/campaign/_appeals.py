@@ -146,6 +146,9 @@ def settle(context: Context, item: str, *, label: str | None, by: str | None, as
         if not mine:
             raise StateError(f"nobody has appealed about item {item!r}; first appeal()")
         state = _now(context, tx, mine[-1])
+        if label is None and mine[-1].outcome is not None:
+            # What came of it stands, whatever has been said of the item since.
+            return AppealState(item, record.name, mine[-1].number, state, mine[-1].first_label, mine[-1].label)
         if label is not None:
             _settle_by_person(context, tx, record, mine[-1], state, label, by)
         stand = looks(context, tx, record.name, items=[item])
@@ -159,7 +162,7 @@ def _settle_by_person(
     require_label(context, tx, record, label)
     if not (by or "").strip():
         raise InputError("by is empty; say who settles the appeal")
-    if by in {held.worker, held.appellant}:
+    if _is_same(by, held):
         raise InputError(f"by is {by!r}, who appealed; somebody else must settle it")
     if state != "review":
         raise StateError(
@@ -199,10 +202,16 @@ def _appellant(context: Context, tx: Transaction, by: str, role: str, platform: 
 
 def _refuse_second(earlier: list[AppealRecord], record: AspectRecord, item: str, who: str) -> None:
     now = [each for each in earlier if each.guideline_version == record.guideline_version]
-    if any(each.outcome is None for each in now):
+    if any(each.outcome is None for each in earlier):
         raise StateError(f"an appeal about item {item!r} is open already; see the list of appeals")
-    if any(who in {each.worker, each.appellant} for each in now):
+    if any(_is_same(who, each) for each in now):
         raise StateError(f"{who!r} has appealed about item {item!r} before; what came of it stands")
+
+
+def _is_same(name: str | None, held: AppealRecord) -> bool:
+    """Say whether a name is that of who appealed, however it is written."""
+    known = {each.strip().casefold() for each in (held.worker, held.appellant) if each}
+    return (name or "").strip().casefold() in known
 
 
 def _now(context: Context, tx: Transaction, held: AppealRecord) -> str:
@@ -210,11 +219,7 @@ def _now(context: Context, tx: Transaction, held: AppealRecord) -> str:
     if held.outcome is not None:
         return held.outcome
     stand = looks(context, tx, held.aspect, items=[held.item])
-    mine = stand[stand["appeal"] == held.number]
-    if mine.empty:
-        # Asked again under another guideline, whatever came of the label.
-        return "review" if stand.empty else "open"
-    state = str(mine["state"].iloc[0])
+    state = str(stand["state"].iloc[0])
     return _STATES.get(state, state)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hmc_crowd.campaign._label_names import label_names
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -71,10 +72,10 @@ class Aspect:
             raise InputError(f"kind is {self.kind!r}; choose {', '.join(KINDS)}")
         if not self.name.strip():
             raise InputError("an aspect has an empty name; name each")
+        # What one asks for is usable whatever list it came in; a frozen aspect holds a tuple.
+        object.__setattr__(self, "labels", label_names(self.labels, name=f"labels of aspect {self.name!r}"))
         if self.kind == "pair" and not self.labels:
             object.__setattr__(self, "labels", PAIR)
-        if len(set(self.labels)) != len(self.labels):
-            raise InputError(f"labels of aspect {self.name!r} repeat: {', '.join(self.labels)}; name each once")
         wrong = _wrong_labels(self.kind, self.labels)
         if wrong:
             raise InputError(f"labels of the {self.kind} aspect {self.name!r} are {self.labels!r}; {wrong}")
@@ -213,4 +214,4 @@ def _aspect(place: Path, row: dict[str, Any]) -> Aspect:
     if not isinstance(labels, list):
         raise InputError(f"{place}: labels is {labels!r}; write a list")
     texts = {key: str(value) for key, value in row.items()}
-    return Aspect(labels=tuple(str(label) for label in labels), **texts)
+    return Aspect(labels=tuple(labels), **texts)

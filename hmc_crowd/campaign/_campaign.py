@@ -34,6 +34,7 @@ from hmc_crowd.campaign._diversity import Diversity
 from hmc_crowd.campaign._examining import Examining
 from hmc_crowd.campaign._golds import Golds
 from hmc_crowd.campaign._inputs import Inputs
+from hmc_crowd.campaign._label_names import label_names
 from hmc_crowd.campaign._outside import Outside
 from hmc_crowd.campaign._pairwise import Pairwise
 from hmc_crowd.campaign._people import People
@@ -114,6 +115,7 @@ class Campaign(
             Unique in the database.
         labels : sequence of str
             The answers people may give, for a campaign with one question; empty: taken from the first predictions.
+            Each has a name that can be seen and told from the others.
         aspects : sequence of Aspect
             The questions, when there are several or they are not nominal; instead of ``labels``. The first one
             routes and certifies; who sees an item is asked all of them.
@@ -134,12 +136,16 @@ class Campaign(
 
         Raises
         ------
+        InputError
+            Labels that are no list of texts, or look alike; aspects beside labels, or aspects that repeat a name.
         DuplicateError
             The database has a campaign of that name.
         """
-        if labels and aspects:
+        named = label_names(labels, name="labels")
+        if named and aspects:
             raise InputError("give labels (one question) or aspects (several), not both")
-        asked = tuple(aspects) or (Aspect(labels=tuple(str(label) for label in labels)),)
+        positive = label_names(positive_labels, name="positive_labels")
+        asked = tuple(aspects) or (Aspect(labels=named),)
         if len({each.name for each in asked}) != len(asked):
             raise InputError(f"aspects repeat a name: {', '.join(each.name for each in asked)}; name each once")
         if asked[0].kind == "text":
@@ -157,7 +163,7 @@ class Campaign(
             "seed": drawn,
             "currency": currency,
             "labels": {},
-            "positive_labels": [str(label) for label in positive_labels],
+            "positive_labels": list(positive),
             "suggest_share": share,
         }
         try:
@@ -319,6 +325,8 @@ class Campaign(
         skills: Sequence[str] = (),
         pages: TaskPages | None = None,
         short: bool = False,
+        test: str | None = None,
+        panel: bool = True,
         dry_run: bool = True,
         progress: Progress | None = None,
     ) -> _publish.CostSheet:
@@ -360,6 +368,12 @@ class Campaign(
             Who shows the work to people whom the platform only recruits (Prolific), for example the local workplace.
         short : bool, default False
             Publish although the quotas (`set_quotas`) cannot be kept by who is known, as far as those go.
+        test : str, optional
+            On MTurk and Prolific: let in only who passed this test, as `sync_test` told the platform last; who passes
+            later comes in with the next `sync_test`. On pages of one's own the study's test decides.
+        panel : bool, default True
+            Let in only who was drawn for the platform's panel (`draw_panel`), where one was; not where Prolific
+            recruits by quotas, whose cells name whom they let in.
         dry_run : bool, default True
             Say what it would cost, and send nothing.
 
@@ -393,6 +407,8 @@ class Campaign(
             pool=pool,
             skills=tuple(skills),
             short=short,
+            test=test,
+            panel=panel,
         )
         return _publish.publish(self._context, _publish.connect(platform, self._context), request, pages, progress)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.campaign._orders import Unit
     from hmc_crowd.campaign._publish import PublishRequest
+    from hmc_crowd.campaign._sure_sheet import SureSheet
     from hmc_crowd.platform import Platform
 
 __all__ = ["CostSheet", "cost_sheet", "require_budget"]
@@ -43,6 +44,8 @@ class CostSheet:
         total, though the platform does not pay them.
     gold : GoldSheet or None
         What the gold among the answers costs and shows.
+    sure : SureSheet or None
+        Where labels are asked for until they are sure: how many are, and what later rounds may cost.
     """
 
     account: Account
@@ -65,6 +68,7 @@ class CostSheet:
     pools: tuple[PoolLine, ...] = ()
     wages_minor: int = 0
     gold: GoldSheet | None = None
+    sure: SureSheet | None = None
 
     def __str__(self) -> str:
         total, reward = Money(self.total_minor, self.currency), Money(self.reward_minor, self.currency)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from hmc_crowd._base.checks import first_rows
 from hmc_crowd._base.evidence import refuse_seeing
 from hmc_crowd.campaign._aspects import CHOICES, canonical
+from hmc_crowd.campaign._label_names import label_names
 from hmc_crowd.errors import FrameError, InputError, StateError
 from hmc_crowd.io import Form, SourceKind, read_frame
 
@@ -129,7 +130,8 @@ def _note_changes(context: Context, tx: Transaction, aspect: AspectRecord, frame
 def _learn_labels(context: Context, tx: Transaction, aspect: AspectRecord, labels: set[str]) -> None:
     """Give an aspect that was created without labels those of its first table."""
     settings = tx.campaigns.get(context.name).settings
-    learnt = {**settings.get("labels", {}), aspect.name: sorted(labels)}
+    named = label_names(sorted(labels), name=f"labels of aspect {aspect.name!r}, read from its first table,")
+    learnt = {**settings.get("labels", {}), aspect.name: list(named)}
     tx.campaigns.save_settings(context.campaign_id, {**settings, "labels": learnt})
 
 

@@ -75,8 +75,8 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain(context: Context, item: str, *, aspect: str | None = None, tell_open: bool = True) -> Explanation:
-    """Collect everything the store knows of one item; ``tell_open`` also that another expert is still to look."""
+def explain(context: Context, item: str, *, aspect: str | None = None) -> Explanation:
+    """Collect everything the store knows of one item, also that another expert is still to look."""
     name, first = context.aspect(aspect).name, context.aspects()[0].name
     with context.store.read() as tx:
         items = tx.frames.read(context.campaign_id, "items", columns=["item", "text"], items=[item])
@@ -91,7 +91,7 @@ def explain(context: Context, item: str, *, aspect: str | None = None, tell_open
         prediction = tx.frames.read(context.campaign_id, "predictions", aspect=name, items=[item])
         is_gold = not tx.frames.read(context.campaign_id, "gold", aspect=name, items=[item]).empty
         labels = final_labels(context, tx, name)
-        looked = looks_told(context, tx, name, item, tell_open=tell_open)
+        looked = looks_told(context, tx, name, item)
     label = labels[labels["item"] == item].to_dict("records")
     found = {str(key): value for key, value in label[0].items()} if label else {}
     return _explanation(item, name, items, plan, row, answers, prediction, is_gold, found, looked)

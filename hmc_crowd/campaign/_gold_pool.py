@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["gold_pool", "gold_shown", "missed_gold"]
 
-# An ordinal scale of more labels is balanced in steps, as numbers are.
-_LONG = 5
 # States of HITs whose open places people may still take.
 _COMING = ("planned", "open")
 
@@ -85,12 +83,12 @@ def gold_shown(context: Context, tx: Transaction, *, besides: Collection[str] = 
 
 
 def _name(aspect: AspectRecord, label: Any) -> Any:
-    """Return the label as drawing takes it: a number where the scale is long, nothing where texts are all different."""
+    """Return the label as drawing takes it: a number on a scale, nothing where texts are all different."""
     if aspect.kind == "text":
         return None
     if aspect.kind == "numeric":
         return float(label)
-    if aspect.kind == "ordinal" and len(aspect.labels) > _LONG and label in aspect.labels:
+    if aspect.kind == "ordinal" and label in aspect.labels:
         return float(aspect.labels.index(label))
     return str(label)
 

@@ -110,9 +110,13 @@ def looks(
     words = own_words(context, tx, aspect, before=before, items=chosen)
     rows = {row["item"]: row for row in _of_words(context, tx, aspect, words, policy)}
     by_item = {str(item): mine for item, mine in words.groupby("item")}
+    version = Versions(context, tx).current[aspect]
     for appeal in _appeals(context, tx, aspect, before):
         if chosen is None or appeal.item in chosen:
-            rows[appeal.item] = _with_appeal(rows.get(appeal.item), appeal, by_item.get(appeal.item), before)
+            row = _with_appeal(rows.get(appeal.item), appeal, by_item.get(appeal.item), before)
+            # What experts said under an earlier guideline holds no longer, though the appeal against it goes on.
+            row["by_expert"] &= bool(appeal.outcome) or appeal.guideline_version == version
+            rows[appeal.item] = row
     return pd.DataFrame(list(rows.values()), columns=_COLUMNS).astype({"label": object, "blind_label": object})
 
 
@@ -200,10 +204,15 @@ def _second_looks(
 
 
 def _appeals(context: Context, tx: Transaction, aspect: str, before: datetime | None) -> list[AppealRecord]:
-    """Return the newest appeal of each item under the guideline in force, as it was known at a moment."""
+    """Return the newest appeal of each item, as it was known at a moment.
+
+    Under the guideline in force; one that is still open outlives its guideline, since nobody has answered it yet.
+    """
     version = Versions(context, tx).current[aspect]
     every = [
-        each for each in tx.reviews.appeals(context.campaign_id, aspect=aspect) if each.guideline_version == version
+        each
+        for each in tx.reviews.appeals(context.campaign_id, aspect=aspect)
+        if each.guideline_version == version or each.outcome is None
     ]
     return list({each.item: each for each in every if before is None or each.opened_at < before}.values())
 

@@ -32,16 +32,14 @@ _AFTER = {
 
 
 def looks_told(
-    context: Context, tx: Transaction, aspect: str, item: str, *, tell_open: bool = True
+    context: Context, tx: Transaction, aspect: str, item: str
 ) -> tuple[str, bool]:
     """Return the sentence, empty where one expert or none has spoken; and whether it takes the place of the reason.
-
-    Who may still be asked to judge is not to be told that something is open (``tell_open``).
     """
     if context.aspect(aspect).kind not in CHOICES:
         return "", False
     found = looks(context, tx, aspect, items=[item])
-    if found.empty or (not tell_open and found["state"].iloc[0] in (*OPEN, "review")):
+    if found.empty:
         return "", False
     row = {str(name): value for name, value in found.iloc[0].items()}
     words = _INSTEAD.get(row["state"]) or _AFTER.get(row["state"], "")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.ids import digest
 from hmc_crowd.campaign._effects_publish import order_of
+from hmc_crowd.campaign._entrance import Entrance
 from hmc_crowd.campaign._keys import campaign_key
 from hmc_crowd.campaign._pages import Pages
 from hmc_crowd.campaign._quota_cells import Cell, split_records
@@ -98,6 +99,7 @@ def in_units(
     is_sensitive: bool,
     content_warning: str = "",
     cells: Sequence[Cell] = (),
+    let_in: Entrance = Entrance(),
 ) -> list[Unit]:
     """Return the calls that publish these HITs, each with its cost.
 
@@ -111,7 +113,10 @@ def in_units(
         What the platform's people are warned of.
     cells : sequence of Cell
         Kinds of people that are recruited apart, each for its part of the places; none: all together.
+    let_in : Entrance
+        What everybody must hold.
     """
+    held: dict[str, Any] = {"holds": list(let_in.holds)} if let_in.holds else {}
     if not is_shared:
         return [
             Unit(
@@ -120,14 +125,16 @@ def in_units(
                 (record,),
                 _cost(platform, [record]),
                 record.currency,
-                {"places": record.redundancy},
+                {"places": record.redundancy, **held},
             )
             for record in records
         ]
     if not records:
         return []
     uid = context.uid()
-    warned: dict[str, Any] = {"is_sensitive": is_sensitive, "content_warning": content_warning}
+    warned: dict[str, Any] = {"is_sensitive": is_sensitive, "content_warning": content_warning, **held}
+    if let_in.filters:
+        warned["filters"] = [dict(each) for each in let_in.filters]
     parts = split_records(uid, records, cells) if cells else [list(records)]
     with context.store.read() as tx:
         pages = Pages(context, tx, [record for some in parts for record in some])
@@ -137,12 +144,12 @@ def in_units(
         for record in some:
             by_pay.setdefault(record.pay_minor, []).append(record)
         for _, together in sorted(by_pay.items()):
-            asked = {**warned, **({} if cell is None else _of_cell(cell, together))}
+            asked = {**warned, **({} if cell is None else _of_cell(cell, together, let_in))}
             units.append(_order(platform, uid, together, pages, asked))
     return units
 
 
-def _of_cell(cell: Cell, records: list[HitRecord]) -> dict[str, Any]:
+def _of_cell(cell: Cell, records: list[HitRecord], let_in: Entrance) -> dict[str, Any]:
     """Return whom an order is for; nobody may take so many of its places that too few people get one."""
     places = sum(record.redundancy for record in records)
     return {
@@ -150,7 +157,7 @@ def _of_cell(cell: Cell, records: list[HitRecord]) -> dict[str, Any]:
         "cell_name": str(cell),
         "people": cell.people,
         "per_worker": max(1, places // cell.people),
-        "filters": [dict(each) for each in cell.filters],
+        "filters": [dict(each) for each in (*cell.filters, *let_in.filters)],
     }
 
 

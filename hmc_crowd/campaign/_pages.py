@@ -103,4 +103,6 @@ def _suggestions(context: Context, tx: Transaction, items: set[str]) -> dict[tup
 
 def _terms(record: HitRecord) -> Terms:
     """Return who may take a stored HIT, and how it is paid."""
-    return Terms() if record.terms is None else Terms(**{**record.terms, "skills": tuple(record.terms["skills"])})
+    if record.terms is None:
+        return Terms()
+    return Terms(**{**record.terms, **{each: tuple(record.terms.get(each, ())) for each in ("skills", "holds")}})

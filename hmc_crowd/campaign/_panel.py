@@ -88,7 +88,9 @@ def draw_panel(
     there = ""
     if platform is not None and isinstance(platform, SyncsQualifications):
         scores = dict.fromkeys(map(str, drawn.workers), 100)
-        there, _ = platform.sync_qualification(f"hmc panel {name}", "Drawn for a mixed panel.", scores)
+        # Another campaign's panel of the same name must not lose its people by ours.
+        uid = str(context.settings()["uid"])[-8:]
+        there, _ = platform.sync_qualification(f"hmc panel {name} {uid}", "Drawn for a mixed panel.", scores)
     with context.store.begin() as tx:
         counts = [f"{row.attribute} {row.value}: {row.drawn} of {row.wanted}" for row in drawn.quotas.itertuples()]
         context.log(tx, "panel drawn", panel=name, people=len(drawn.workers), quotas=counts)

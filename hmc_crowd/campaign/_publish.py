@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from hmc_crowd.campaign._audience import check_items
 from hmc_crowd.campaign._cost_sheet import CostSheet, cost_sheet, require_budget
 from hmc_crowd.campaign._effects_publish import require_routed
+from hmc_crowd.campaign._entrance import entrance
 from hmc_crowd.campaign._gold_pool import gold_pool, gold_shown
 from hmc_crowd.campaign._orders import Unit, in_units, level_pay
 from hmc_crowd.campaign._pools import terms_of
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hmc_crowd.campaign._context import Context, Progress
+    from hmc_crowd.campaign._entrance import Entrance
     from hmc_crowd.platform import TaskPages
     from hmc_crowd.store import Transaction
 
@@ -64,6 +66,8 @@ class PublishRequest:
     short: bool = False
     gold_limit: int | None = None
     people: int | None = None
+    test: str | None = None
+    panel: bool = True
 
 
 def _checked(request: PublishRequest) -> PublishRequest:
@@ -102,11 +106,13 @@ def publish(
     require_shown(context, platform if pages is None else pages)
     if not request.dry_run:
         settle_tried(context, platform, pages)
+    let_in = entrance(context, platform, test=request.test, panel=request.panel)
     plan = context.latest_plan()
     units, notes = _stored_units(context, plan.round, request)
     is_new = not units
     if is_new:
-        units = _new_units(context, platform, plan.id, plan.round, request)
+        units = _new_units(context, platform, plan.id, plan.round, request, let_in)
+    notes = (*notes, *let_in.notes(units))
     sheet = cost_sheet(context, platform, units, plan.round, request, notes=notes)
     if is_new:
         sheet = look_at_quotas(context, platform, units, sheet, short=request.short)
@@ -161,7 +167,9 @@ def _stored_units(context: Context, round_: int, request: PublishRequest) -> tup
     return units, ()
 
 
-def _new_units(context: Context, platform: Platform, plan_id: int, round_: int, request: PublishRequest) -> list[Unit]:
+def _new_units(
+    context: Context, platform: Platform, plan_id: int, round_: int, request: PublishRequest, let_in: Entrance
+) -> list[Unit]:
     """Bundle what the plan gives to people and nobody has answered often enough yet."""
     given = sum(each is not None for each in (request.pay_minor, request.pay_per_hour_minor, request.pool))
     if given != 1:
@@ -186,10 +194,12 @@ def _new_units(context: Context, platform: Platform, plan_id: int, round_: int, 
     )
     aspects = {each.name: each.guideline_version for each in context.aspects()}
     bundles = tuple(all_asked(bundle, tuple(aspects)) for bundle in bundles)
+    is_shared = isinstance(platform, Recruiter)
+    if not is_shared:
+        terms = replace(terms, holds=let_in.holds)
     stored = None if terms == Terms() else asdict(terms)
     currency = request.currency if pool is None else pool.currency
     records = [replace(_record(bundle, request, terms, aspects), terms=stored, currency=currency) for bundle in bundles]
-    is_shared = isinstance(platform, Recruiter)
     if is_shared and request.pay_per_hour_minor is not None:
         records = level_pay(records, request.pay_per_hour_minor)
     is_sensitive = check_items(context, platform, records, has_warning=bool(request.content_warning) or is_shared)
@@ -201,6 +211,7 @@ def _new_units(context: Context, platform: Platform, plan_id: int, round_: int, 
         is_sensitive=is_sensitive,
         content_warning=request.content_warning,
         cells=recruited_cells(context, platform, sum(record.redundancy for record in records)),
+        let_in=let_in,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hmc_crowd.campaign._entrance import keep_told
 from hmc_crowd.campaign._pseudonyms import pseudonyms
 from hmc_crowd.errors import InputError, StateError
 from hmc_crowd.platform import SyncsQualifications
@@ -110,11 +111,17 @@ def sync(
         raw = tx.workers.raw_ids(platform.name, scores)
     known = {raw[worker]: score for worker, score in scores.items() if worker in raw}
     there, changed = platform.sync_qualification(
-        f"hmc {test.name} v{test.version}", f"Passed the test {test.name}, version {test.version}.", known
+        _name_there(context, test), f"Passed the test {test.name}, version {test.version}.", known
     )
     with context.store.begin() as tx:
+        keep_told(context, tx, platform.name, test.name, test.version, there)
         context.log(tx, "qualification synced", test=test.name, platform=platform.name, workers=len(known))
     return Synced(test.name, test.version, platform.name, there, len(known), changed)
+
+
+def _name_there(context: Context, test: QualificationTest) -> str:
+    """Return what a platform calls it; another campaign's test of the same name must not lose its people by ours."""
+    return f"hmc {test.name} v{test.version} {str(context.settings()['uid'])[-8:]}"
 
 
 def _left_out(context: Context, tx: Transaction) -> set[str]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hmc_crowd._base.quotas import Trait
+from hmc_crowd._base.shares import largest_remainders
 from hmc_crowd.campaign._keys import campaign_key
 from hmc_crowd.errors import InfeasibleError
 
@@ -130,12 +131,7 @@ def share_places(places: int, cells: Sequence[Cell]) -> list[int]:
             f"the quotas ask for {people} people, but there are {places} places; ask for fewer people, or raise the "
             "redundancy"
         )
-    exact = [places * each.people / people for each in cells]
-    whole = [int(each + 1e-9) for each in exact]
-    order = sorted(range(len(cells)), key=lambda at: (whole[at] - exact[at], at))
-    for at in order[: places - sum(whole)]:
-        whole[at] += 1
-    return whole
+    return largest_remainders([places * each.people / people for each in cells], places)
 
 
 def split_records(uid: str, records: Sequence[HitRecord], cells: Sequence[Cell]) -> list[list[HitRecord]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from hmc_crowd.campaign._until_sure import setting_of, until_sure
 from hmc_crowd.campaign._work import work_left
 from hmc_crowd.errors import InputError, StateError
 
@@ -115,6 +116,8 @@ def _still_to_answer(context: Context, tx: Transaction) -> set[str] | None:
     plan = tx.plans.latest(context.campaign_id)
     if plan is None:
         return None
-    redundancy = int(tx.campaigns.get(context.name).settings.get("redundancy", 1))
-    left = set(work_left(context, tx, plan.id, redundancy)["item"])
+    settings = context.settings_in(tx)
+    redundancy = int(settings.get("redundancy", 1))
+    until = until_sure(context, tx, setting_of(settings), redundancy)
+    left = set(work_left(context, tx, plan.id, redundancy, until)["item"])
     return left | set(tx.frames.read(context.campaign_id, "gold")["item"]) if left else left

@@ -18,33 +18,48 @@ if TYPE_CHECKING:
 
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.campaign._packing import BundleItem
+    from hmc_crowd.campaign._until_sure import UntilSure
     from hmc_crowd.campaign.bundles import Bundle
     from hmc_crowd.store import HitRecord, Transaction
 
-__all__ = ["all_asked", "gold_work", "items_answered", "open_places", "work_left"]
+__all__ = ["all_asked", "asked_units", "gold_work", "items_answered", "open_places", "work_left"]
 
 TAKEN = ("submitted", "approved", "rejected")
 
 
-def work_left(context: Context, tx: Transaction, plan_id: int, redundancy: int) -> pd.DataFrame:
+def work_left(
+    context: Context, tx: Transaction, plan_id: int, redundancy: int, until: UntilSure | None = None
+) -> pd.DataFrame:
     """Return every question about the plan's items for people, with how many answers it still needs, and its cost.
 
-    A question whose answers are tied needs one more than it has. Answers under an earlier guideline are none.
+    A question whose answers are tied needs one more than it has. Answers under an earlier guideline are none. With
+    ``until`` questions are asked again, one answer at a time, until they are sure.
     """
-    if isinstance(redundancy, bool) or redundancy < 1:
-        raise InputError(f"redundancy is {redundancy}; at least one worker must answer an item")
-    units = _questions(context, tx, tx.plans.read(plan_id, people_only=True, columns=["item"]))
-    versions = Versions(context, tx)
-    pairs = pd.MultiIndex.from_frame(units[["item", "aspect"]])
-    given = _given(context, tx, versions)
-    # Places of earlier HITs that somebody may still take are as good as asked.
-    coming = _still_coming(context, tx, versions)
-    have = given.reindex(pairs, fill_value=0).to_numpy() + coming.reindex(pairs, fill_value=0).to_numpy()
-    labels = tx.labels.read(context.campaign_id)
-    tied = pairs.isin(pd.MultiIndex.from_frame(labels.loc[labels["tied"].astype(bool), ["item", "aspect"]]))
-    units["needed"] = np.where(tied & (have == redundancy), 1, np.maximum(0, redundancy - have))
+    units = asked_units(context, tx, plan_id, redundancy, until)
     units = units[units["needed"] > 0]
     return _with_cost(context, tx, units[["item", "aspect", "needed"]])
+
+
+def asked_units(
+    context: Context, tx: Transaction, plan_id: int, redundancy: int, until: UntilSure | None = None
+) -> pd.DataFrame:
+    """Return ``item, aspect, destination, given, coming, needed`` of every question about the plan's items for people."""
+    if isinstance(redundancy, bool) or redundancy < 1:
+        raise InputError(f"redundancy is {redundancy}; at least one worker must answer an item")
+    units = _questions(context, tx, tx.plans.read(plan_id, people_only=True, columns=["item", "destination"]))
+    versions = Versions(context, tx)
+    pairs = pd.MultiIndex.from_frame(units[["item", "aspect"]])
+    given = _given(context, tx, versions).reindex(pairs, fill_value=0).to_numpy()
+    # Places of earlier HITs that somebody may still take are as good as asked.
+    coming = _still_coming(context, tx, versions).reindex(pairs, fill_value=0).to_numpy()
+    have = given + coming
+    labels = tx.labels.read(context.campaign_id)
+    tied = pairs.isin(pd.MultiIndex.from_frame(labels.loc[labels["tied"].astype(bool), ["item", "aspect"]]))
+    needed = np.where(tied & (have == redundancy), 1, np.maximum(0, redundancy - have))
+    if until is not None:
+        # What has no labels to be sure of is asked as ever.
+        needed = np.where(until.is_limited(units), until.needed(units, given, coming, redundancy), needed)
+    return units.assign(given=given, coming=coming, needed=needed)
 
 
 def items_answered(context: Context, tx: Transaction, plan_id: int, redundancy: int) -> tuple[int, int]:
@@ -80,11 +95,11 @@ def open_places(context: Context, tx: Transaction) -> list[tuple[HitRecord, int]
 def _questions(context: Context, tx: Transaction, items: pd.DataFrame) -> pd.DataFrame:
     """Return all aspects of these items, but those whose answer is known."""
     aspects = [each.name for each in tx.campaigns.aspects(context.campaign_id)]
-    asked = items[["item"]].merge(pd.DataFrame({"aspect": aspects}), how="cross")
+    asked = items.merge(pd.DataFrame({"aspect": aspects}), how="cross")
     if len(aspects) == 1:
         return asked  # gold of the first aspect is never planned
     known = tx.frames.read(context.campaign_id, "gold", columns=["item", "aspect"])
-    is_known = pd.MultiIndex.from_frame(asked).isin(pd.MultiIndex.from_frame(known.astype(str)))
+    is_known = pd.MultiIndex.from_frame(asked[["item", "aspect"]]).isin(pd.MultiIndex.from_frame(known.astype(str)))
     return asked[~is_known].reset_index(drop=True)
 
 

@@ -19,7 +19,7 @@ from hmc_crowd.cli._app import (
 )
 from hmc_crowd.cli._arguments import count_or_share, require_free
 from hmc_crowd.cli._experts import experts_app
-from hmc_crowd.cli._show import emit_json, give, notes, say, table
+from hmc_crowd.cli._show import emit_json, give, say, table, tell
 from hmc_crowd.cli._wording import HelpfulGroup
 from hmc_crowd.errors import HmcCrowdError, InputError
 
@@ -56,11 +56,8 @@ def draw(
         except HmcCrowdError:
             key_file.unlink()
             raise
-    if as_json:
-        emit_json(found)
-        return
-    say(str(found))
-    notes([f"the key is in {key_file}: without it the sample is lost, and whoever has it knows the sample"])
+    kept = f"the key is in {key_file}: without it the sample is lost, and whoever has it knows the sample"
+    tell(found, as_json=as_json, said=[kept])
 
 
 @sample_app.command("cases")
@@ -114,11 +111,8 @@ def open_(
     key = _read(key_file)
     with open_campaign(db, campaign) as opened:
         found = opened.open_audit(key, aspect=aspect)
-    if as_json:
-        emit_json(found)
-        return
-    say(str(found))
-    if found.wrong_items:
+    tell(found, as_json=as_json)
+    if found.wrong_items and not as_json:
         say(f"wrong: {', '.join(found.wrong_items)}", indent="  ")
 
 

@@ -18,7 +18,7 @@ from hmc_crowd.cli._app import (
 )
 from hmc_crowd.cli._arguments import require_free
 from hmc_crowd.cli._gate_campaign import ItemsFile
-from hmc_crowd.cli._show import busy, emit_json, give, notes, say, table
+from hmc_crowd.cli._show import busy, emit_json, give, notes, say, table, tell
 from hmc_crowd.cli._wording import HelpfulGroup
 from hmc_crowd.errors import InputError
 
@@ -53,10 +53,7 @@ def review(
     """Say how much of what one expert decided a second one judges blind; where they differ it goes to the next tier."""
     with open_campaign(db, campaign) as opened:
         policy = opened.set_reviews(None if second_look is None else _shares(second_look), top=top)
-    if as_json:
-        emit_json(policy)
-    else:
-        say(str(policy))
+    tell(policy, as_json=as_json)
 
 
 @experts_app.command("standing")
@@ -149,11 +146,7 @@ def appeal_open(
     """Object to a label: an expert who has not judged the item does so, blind, among the other cases."""
     with open_campaign(db, campaign) as opened:
         found = opened.appeal(item, by=by, reason=reason, role=role, platform=platform, aspect=aspect)
-    if as_json:
-        emit_json(found)
-        return
-    say(str(found))
-    notes(found.notes)
+    tell(found, as_json=as_json, said=found.notes)
 
 
 @appeal_app.command("list")
@@ -189,11 +182,7 @@ def appeal_settle(
     """Say what the appeal about an item comes to; with --label settle what three experts could not."""
     with open_campaign(db, campaign) as opened:
         found = opened.settle_appeal(item, label=label, by=by, aspect=aspect)
-    if as_json:
-        emit_json(found)
-        return
-    say(str(found))
-    notes(found.notes)
+    tell(found, as_json=as_json, said=found.notes)
 
 
 def _shares(given: list[str]) -> dict[int | str, float]:

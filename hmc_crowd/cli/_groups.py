@@ -17,7 +17,7 @@ from hmc_crowd.cli._app import (
 )
 from hmc_crowd.cli._arguments import read_moment, require_free
 from hmc_crowd.cli._quality import Level, quality_app
-from hmc_crowd.cli._show import emit_json, give, notes, say, table
+from hmc_crowd.cli._show import emit_json, give, notes, say, table, tell
 
 _LABELS = ["group", "people", "label", "share", "difference", "difference_low", "difference_high"]
 _MORE = {
@@ -55,10 +55,7 @@ def traits(
     wanted = {column: name or column for column, _, name in pairs} or None
     with open_campaign(db, campaign) as opened:
         found = opened.add_worker_traits(file, platform=platform, attributes=wanted, at=at)
-    if as_json:
-        emit_json(found)
-    else:
-        say(str(found))
+    tell(found, as_json=as_json)
 
 
 @quality_app.command("groups")

@@ -68,6 +68,16 @@ CrowdSeed = Annotated[
 
 Short = Annotated[bool, typer.Option("--short", help="Publish although too few people are known for the quotas.")]
 
+PassedTest = Annotated[
+    str | None,
+    typer.Option(
+        "--test", metavar="NAME", help="MTurk, Prolific: only who passed this test, as `tests sync` told the platform."
+    ),
+]
+Panel = Annotated[
+    bool, typer.Option("--panel/--no-panel", help="Only who was drawn for the platform's panel, where one was.")
+]
+
 DRY = "nothing was sent; add --yes --budget AMOUNT to publish"
 
 
@@ -97,6 +107,8 @@ def publish(
     skill: Skill = None,
     language: Language = None,
     short: Short = False,
+    test: PassedTest = None,
+    panel: Panel = True,
     db: Database = DEFAULT_DATABASE,
     campaign: CampaignName = None,
     as_json: AsJson = False,
@@ -127,6 +139,8 @@ def publish(
             pool=pool,
             skills=skill_words(skill, language),
             short=short,
+            test=test,
+            panel=panel,
             pages=shown_by,
             dry_run=not yes,
             progress=progress,
@@ -249,6 +263,8 @@ def run(
     gold_limit: GoldLimit = None,
     content_warning: ContentWarning = "",
     short: Short = False,
+    test: PassedTest = None,
+    panel: Panel = True,
     max_rounds: Annotated[int, typer.Option("--max-rounds", min=1, metavar="N", help="Most rounds to play.")] = 5,
     crowd: CrowdFile = None,
     workers: Workers = 30,
@@ -287,6 +303,8 @@ def run(
             "gold_limit": gold_limit,
             "content_warning": content_warning,
             "short": short,
+            "test": test,
+            "panel": panel,
         }
         if simulated is not None:
             _require_rehearsal(place)

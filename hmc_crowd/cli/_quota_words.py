@@ -1,6 +1,6 @@
 """Quotas as they are written on the command line."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -17,7 +17,7 @@ Quotas = Annotated[
 def read_quotas(
     given: list[str],
     *,
-    kind: str = "minimum",
+    kind: Literal["minimum", "target"] = "minimum",
     filters: list[str] | None = None,
     choices: list[str] | None = None,
 ) -> list[Any]:

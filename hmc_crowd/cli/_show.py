@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-__all__ = ["busy", "emit_json", "facts", "give", "notes", "progress_bar", "say", "table", "to_plain"]
+__all__ = ["busy", "emit_json", "facts", "give", "notes", "progress_bar", "say", "table", "tell", "to_plain"]
 
 _NARROWEST = 40
 
@@ -47,6 +47,15 @@ def say(text: str, *, indent: str = "") -> None:
 def emit_json(result: Any) -> None:
     """Print a result as JSON; what is undefined is null."""
     typer.echo(json.dumps(to_plain(result), ensure_ascii=False, indent=2, allow_nan=False))
+
+
+def tell(found: Any, *, as_json: bool, said: Sequence[str] = ()) -> None:
+    """Print a result: as JSON for programs, as its sentence with the notes on it for people."""
+    if as_json:
+        emit_json(found)
+        return
+    say(str(found))
+    notes(said)
 
 
 def facts(headline: str, rows: Sequence[tuple[str, str | None]]) -> None:

@@ -19,7 +19,7 @@ from hmc_crowd.cli._app import (
     open_campaign,
 )
 from hmc_crowd.cli._arguments import read_duration
-from hmc_crowd.cli._show import emit_json, say, table
+from hmc_crowd.cli._show import emit_json, say, table, tell
 from hmc_crowd.cli._wording import HelpfulGroup
 from hmc_crowd.errors import InputError
 
@@ -117,10 +117,7 @@ def collect(
     """Bring the attempts made on your own pages into the history; "hmc-crowd collect" does so, too."""
     with open_campaign(db, campaign) as opened, connect("local", workplace) as place:
         found = opened.collect_tests(place)
-    if as_json:
-        emit_json(found)
-    else:
-        say(str(found))
+    tell(found, as_json=as_json)
 
 
 @tests_app.command("funnel")
@@ -208,10 +205,7 @@ def sync(
     """Tell a platform who is qualified: a qualification type of MTurk, a participant group of Prolific."""
     with open_campaign(db, campaign) as opened, connect(platform, workplace, endpoint) as place:
         found = opened.sync_test(place, name, version=version, also=also or (), drop_excluded=drop_excluded)
-    if as_json:
-        emit_json(found)
-    else:
-        say(str(found))
+    tell(found, as_json=as_json)
 
 
 def _key(file: Path, *, is_taken: bool = False) -> tuple[dict[str, str], dict[str, str]]:

@@ -7,7 +7,7 @@ right side of a second limit: without that gap a figure that trembles at its lim
 This is a pure state machine: figures in, notices out, the state is a plain value that JSON or SQL can hold. Where the
 notices go (log, webhook, board) is for others.
 
-Source: issue 6, line 9; requirements D3 and D9.
+Source: requirements D3 and D9.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ agree inside as outside (`group_cohesion`), are they right as often on the same 
 they (the mean of the workers' quality)? A finding says what differs beyond chance; where nothing does, it is said how
 large a difference could still hide.
 
-Source: issue 6, quality control, "agreement and label shares by group with intervals, so that bias can be seen".
+Source: requirement D26 (pools are mixed so that bias can be seen, and met).
 """
 
 from __future__ import annotations

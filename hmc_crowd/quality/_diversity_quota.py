@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from hmc_crowd._base.shares import largest_remainders
 from hmc_crowd.errors import FrameError, InputError
 
 if TYPE_CHECKING:
@@ -104,12 +105,10 @@ class Quota:
         exact = {value: share * n for value, share in self.shares.items()}
         if self.kind == "minimum":
             return {value: int(np.ceil(number - 1e-9)) for value, number in exact.items()}
-        # Largest remainders: whole numbers that add up to what the shares add up to.
-        whole = {value: int(np.floor(number + 1e-9)) for value, number in exact.items()}
-        left = round(sum(exact.values())) - sum(whole.values())
-        for value in sorted(exact, key=lambda one: (whole[one] - exact[one], str(one)))[: max(left, 0)]:
-            whole[value] += 1
-        return whole
+        values = sorted(exact, key=str)
+        whole = largest_remainders([exact[value] for value in values], round(sum(exact.values())))
+        counts = dict(zip(values, whole, strict=True))
+        return {value: counts[value] for value in exact}
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ knows of money. Two independent signals are needed, or a gold interval that is b
 wrote the answers never counts as a signal, only as a reason to look. What the exclusion changes is reported, so that a
 result which hangs on it is seen to.
 
-Source: issue 6, line 8; PLATFORMS.md, P23 and P25.
+Source: requirements D7 and E4; PLATFORMS.md, P23 and P25.
 """
 
 from __future__ import annotations

@@ -232,6 +232,7 @@ class FakePlatform(Door):
         *,
         worker: str | None = None,  # noqa: ARG002 because a desk in memory has everything loaded
         work: str | None = None,  # noqa: ARG002
+        guard: Callable[..., None] | None = None,  # noqa: ARG002 because it would look into a database: none is here
     ) -> T:
         self._desk.hit(hit_id)
         self._desk.sweep(hit_id, at=self.clock.now())

@@ -190,6 +190,13 @@ def test_a_wrong_key_or_size_opens_nothing(board: Board) -> None:
     assert browser.post(f"{HOME}/sample/next", data={"key": "ab" * 32}).status_code == 403
 
 
+def test_a_key_that_is_spoilt_on_the_way_is_named(board: Board) -> None:
+    browser, page = drawn(board)
+    page = send(browser, page, "next").text
+    reply = send(browser, page, "judge", key="zz")
+    assert (reply.status_code, "no key of a sample" in reply.text) == (422, True)
+
+
 # --- in a browser ---
 
 

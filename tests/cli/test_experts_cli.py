@@ -104,11 +104,11 @@ def test_a_sample_is_drawn_judged_and_opened(hmc: Hmc, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("review", "--second-look", "2"), "second_look is 2.0"),
+        (("review", "--second-look", "2"), "--second-look is 2.0"),
         (("review", "--second-look", "high=much"), "write a share"),
         (("review", "--second-look", "huge=0.1"), "names 'huge'"),
         (("load", "--add", "1", "--tier", "9"), "add is"),
-        (("load", "--over", "0"), "over_hours is 0"),
+        (("load", "--over", "0"), "--over is 0"),
         (("sample", "draw", "--key-file", "x.key", "--size", "1000000"), "size is 1000000"),
         (("sample", "cases", "--key-file", "nowhere"), "holds no key"),
         (("appeal", "open", "nowhere", "--by", "A", "--reason", "r"), "no such item"),

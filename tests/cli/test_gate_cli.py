@@ -109,7 +109,7 @@ def test_labels_that_only_experts_give_lower_what_the_posterior_promises(files: 
     [
         ((*TRAIN, "--out", "gate.pkl"), "ends in .skops"),
         ((*TRAIN, "--out", "gate.skops", "--kind", "svm"), "kind is 'svm'"),
-        ((*TRAIN, "--out", "gate.skops", "--expert-error", "1"), "expert_error is 1"),
+        ((*TRAIN, "--out", "gate.skops", "--expert-error", "1"), "--expert-error is 1"),
         ((*COMPARE, "--by", "luck"), "by is 'luck'"),
         ((*COMPARE, "--share", "1"), "share is 1"),
         ((*COMPARE, "--model", "said.csv"), "no gate that can be read"),
