@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
-import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from hmc_crowd._base.extras import require
+from hmc_crowd._base.sqlite import keep_write_ahead_log
 from hmc_crowd.errors import (
     DatabaseBusyError,
     DuplicateError,
@@ -128,22 +127,9 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     cursor = connection.cursor()
     for pragma in (f"busy_timeout={_BUSY_MS}", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
-    _keep_a_log(cursor)
+    keep_write_ahead_log(cursor, patience_s=_BUSY_MS / 1000)
     cursor.execute("PRAGMA synchronous=NORMAL")
     cursor.close()
-
-
-def _keep_a_log(cursor: sqlite3.Cursor) -> None:
-    """Turn on the write-ahead log; who makes a new file together with others has to ask again, since SQLite won't."""
-    until = time.monotonic() + _BUSY_MS / 1000
-    while True:
-        try:
-            cursor.execute("PRAGMA journal_mode=WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
-                raise
-            time.sleep(0.01)
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:

@@ -13,6 +13,7 @@ import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hmc_crowd._base.sqlite import keep_write_ahead_log
 from hmc_crowd.errors import InputError
 from hmc_crowd.judges._ask import Completion, Request
 
@@ -98,7 +99,7 @@ class JudgeCache:
             return self._db
         try:
             db = sqlite3.connect(self.file, timeout=30.0)
-            db.execute("PRAGMA journal_mode=WAL")
+            keep_write_ahead_log(db)
             db.execute("PRAGMA synchronous=NORMAL")  # a killed process loses nothing; a power cut the last moments
             db.execute("CREATE TABLE IF NOT EXISTS completion (key TEXT PRIMARY KEY, body TEXT NOT NULL)")
         except sqlite3.DatabaseError as error:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hmc_crowd._base.clock import Clock, SystemClock
+from hmc_crowd._base.sqlite import keep_write_ahead_log
 from hmc_crowd.errors import StoreError
 from hmc_crowd.store._adjudications import AdjudicationRepository
 from hmc_crowd.store._aggregations import AggregationRepository
@@ -347,7 +348,7 @@ def _ready(store: Store, address: Address, engine: sa.Engine, *, create: bool) -
             with translated(address.shown), engine.connect() as connection:
                 raw = connection.connection.driver_connection
                 if raw is not None:
-                    raw.execute("PRAGMA journal_mode = WAL")
+                    keep_write_ahead_log(raw)
     except BaseException:
         if fresh and address.file is not None:
             store.close()
