@@ -16,11 +16,13 @@ import pandas as pd
 from hmc_crowd.aggregation._base import require_room
 from hmc_crowd.aggregation._bcc_core import BccFit, BccPrior, bcc
 from hmc_crowd.aggregation._bwa_core import bwa
-from hmc_crowd.aggregation._mace_core import structural_noise
+from hmc_crowd.aggregation._mace_core import kinds_of, structural_noise
 from hmc_crowd.aggregation._skills import spammer_score
 from hmc_crowd.aggregation._vote_base import Learnt, VoteAggregator, require_positive, require_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from hmc_crowd.aggregation._codes import CodedAnswers, Repeats
@@ -78,8 +80,8 @@ class IBCC(VoteAggregator):
         self.tol = require_positive(tol, name="tol")
         self.prior = BccPrior() if prior is None else prior
 
-    def _starts(self, votes: Votes) -> list[NDArray[np.float64]]:
-        return [votes.shares()[:, :, None]]
+    def _starts(self, votes: Votes) -> Iterator[NDArray[np.float64]]:
+        yield votes.shares()[:, :, None]
 
     def _learn(self, votes: Votes, coded: CodedAnswers, progress: Progress | None) -> Learnt:
         k = votes.n_labels
@@ -163,18 +165,17 @@ class EBCC(IBCC):
         self.n_restarts = require_whole(n_restarts, name="n_restarts")
         self.random_state = random_state
 
-    def _starts(self, votes: Votes) -> list[NDArray[np.float64]]:
+    def _starts(self, votes: Votes) -> Iterator[NDArray[np.float64]]:
         cells = votes.n_tasks * votes.n_labels * self.n_subtypes
         require_room("EBCC", cells=cells, shape=f"{votes.n_tasks:,} x {votes.n_labels:,} x {self.n_subtypes}")
         rng = np.random.default_rng(self.random_state)
-        kinds, shares = task_features(votes), votes.shares()
-        starts = []
+        kinds, shares = kinds_of(task_features(votes)), votes.shares()
+        # One at a time: a start is as large as the posterior of all tasks over labels and subtypes.
         for _ in range(self.n_restarts):
             draws = [-np.log1p(-structural_noise(kinds, rng)) + 1e-12 for _ in range(self.n_subtypes)]
             types = np.stack(draws, axis=1)
             types /= types.sum(axis=1, keepdims=True)
-            starts.append(shares[:, :, None] * types[:, None, :])
-        return starts
+            yield shares[:, :, None] * types[:, None, :]
 
     def _model_assumption(self) -> str:
         return "Given a task's subtype, workers err independently; subtypes let the errors of workers agree."

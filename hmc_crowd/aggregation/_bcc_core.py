@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["BccFit", "BccPrior", "bcc"]
 
+# Numbers of a block of tasks: few enough to stay in the processor's cache from one operation to the next.
+_BLOCK = 1 << 15
+
 
 @dataclass(frozen=True)
 class BccPrior:
@@ -47,21 +50,31 @@ class BccFit:
     converged: bool
 
 
-def _log_mean(counts: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
-    from scipy.special import digamma
+class _Rows:
+    """Dirichlet rows along an axis with their prior, of which what never changes is worked out once."""
 
-    result: NDArray[np.float64] = digamma(counts) - digamma(counts.sum(axis=axis, keepdims=True))
-    return result
+    def __init__(self, prior: NDArray[np.float64], axis: int) -> None:
+        from scipy.special import gammaln
 
+        self.prior, self._axis = prior, axis
+        self._base = gammaln(prior.sum(axis=axis)) - gammaln(prior).sum(axis=axis)
 
-def _divergence(counts: NDArray[np.float64], prior: NDArray[np.float64], axis: int) -> float:
-    """Return the sum of KL(Dirichlet(counts) || Dirichlet(prior)) along ``axis``."""
-    from scipy.special import gammaln
+    def log_mean(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the mean of the logarithm of each share."""
+        from scipy.special import digamma
 
-    norm = gammaln(counts.sum(axis=axis)) - gammaln(counts).sum(axis=axis)
-    base = gammaln(prior.sum(axis=axis)) - gammaln(prior).sum(axis=axis)
-    inner = ((counts - prior) * _log_mean(counts, axis)).sum(axis=axis)
-    return float((norm - base + inner).sum())
+        found: NDArray[np.float64] = digamma(counts)
+        found -= digamma(counts.sum(axis=self._axis, keepdims=True))
+        return found
+
+    def divergence(self, counts: NDArray[np.float64], log_mean: NDArray[np.float64]) -> float:
+        """Return the sum of KL(Dirichlet(counts) || Dirichlet(prior))."""
+        from scipy.special import gammaln
+
+        norm = gammaln(counts.sum(axis=self._axis)) - gammaln(counts).sum(axis=self._axis)
+        inner = counts - self.prior
+        inner *= log_mean
+        return float((norm - self._base + inner.sum(axis=self._axis)).sum())
 
 
 def _matrix(votes: Votes) -> Any:
@@ -87,34 +100,21 @@ def bcc(
     """
     n_tasks, k, m = start.shape
     matrix = _matrix(votes)
-    error_prior = np.full((k, k), prior.wrong)
-    np.fill_diagonal(error_prior, prior.right)
-    base = np.repeat(error_prior[None, :, :], votes.n_workers, axis=0)
-    if past is not None:
-        base = base + past
-    base = np.repeat(base[:, :, :, None], m, axis=3)
-    class_prior, type_prior = np.full(k, prior.classes), np.full((k, m), prior.subtypes)
-    closed = np.ones((n_tasks, k), dtype=bool)
-    known = np.flatnonzero(votes.gold >= 0)
-    closed[known, votes.gold[known]] = False
-    closed[votes.gold < 0] = False
-    q = start.reshape(n_tasks, k * m)
+    of_errors = _Rows(_error_prior(prior, k, past), 1)
+    of_classes, of_types = _Rows(np.full(k, prior.classes), 0), _Rows(np.full((k, m), prior.subtypes), 1)
+    blocks = _blocks(votes, matrix, k, m)
+    q = start.reshape(n_tasks, k * m).copy()
     history: list[float] = []
     while True:
-        classes = class_prior + q.reshape(-1, k, m).sum(axis=(0, 2))
-        types = type_prior + q.reshape(-1, k, m).sum(axis=0)
-        counts = base + settle(np.asarray(matrix.T @ q)).reshape(votes.n_workers, k, k, m)
-        log_table = _log_mean(counts, 1).reshape(votes.n_workers * k, k * m)
-        log_start = _log_mean(classes, 0)[:, None] + (_log_mean(types, 1) if m > 1 else 0.0)
-        joint = np.asarray(matrix @ log_table) + log_start.reshape(-1)
-        joint.reshape(n_tasks, k, m)[closed] = -np.inf
-        top = joint.max(axis=1, keepdims=True)
-        weights = np.exp(joint - top)
-        total = weights.sum(axis=1, keepdims=True)
-        q = settle(weights / total)
-        bound = float(top.sum() + np.log(total).sum())
-        bound -= _divergence(counts, base, 1) + _divergence(classes, class_prior, 0)
-        bound -= _divergence(types, type_prior, 1) if m > 1 else 0.0
+        classes = of_classes.prior + q.reshape(-1, k, m).sum(axis=(0, 2))
+        types = of_types.prior + q.reshape(-1, k, m).sum(axis=0)
+        counts = of_errors.prior + settle(np.asarray(matrix.T @ q)).reshape(votes.n_workers, k, k, m)
+        log_errors, log_types = of_errors.log_mean(counts), of_types.log_mean(types)
+        log_classes = of_classes.log_mean(classes)
+        log_start = log_classes[:, None] + (log_types if m > 1 else 0.0)
+        bound = _expect(blocks, log_errors.reshape(votes.n_workers * k, k * m), log_start.reshape(-1), q)
+        bound -= of_errors.divergence(counts, log_errors) + of_classes.divergence(classes, log_classes)
+        bound -= of_types.divergence(types, log_types) if m > 1 else 0.0
         history.append(bound)
         if progress is not None:
             progress("iterations", len(history), n_iter)
@@ -124,3 +124,54 @@ def bcc(
             errors = np.einsum("wakm,km->wak", counts / counts.sum(axis=1, keepdims=True), share)
             posterior = q.reshape(n_tasks, k, m).sum(axis=2)
             return BccFit(posterior, errors, classes / classes.sum(), tuple(history), converged)
+
+
+def _error_prior(prior: BccPrior, k: int, past: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """Return the prior counts of error rows, shape (n_workers or 1, K answered, K true, 1): the same for all subtypes."""
+    rows = np.full((k, k), prior.wrong)
+    np.fill_diagonal(rows, prior.right)
+    whole: NDArray[np.float64] = (rows[None] if past is None else rows + past)[..., None]
+    return whole
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Some tasks: their rows, their answers, and the labels (with all subtypes) that gold rules out."""
+
+    rows: slice
+    answers: Any
+    closed: NDArray[np.bool_] | None
+
+
+def _blocks(votes: Votes, matrix: Any, k: int, m: int) -> list[_Block]:
+    """Cut the tasks into blocks of about `_BLOCK` numbers."""
+    step = max(1, _BLOCK // (k * m))
+    found = []
+    for low in range(0, votes.n_tasks, step):
+        rows = slice(low, min(low + step, votes.n_tasks))
+        gold = votes.gold[rows]
+        closed = (gold >= 0)[:, None] & (gold[:, None] != np.arange(k))
+        found.append(_Block(rows, matrix[rows], np.repeat(closed, m, axis=1) if closed.any() else None))
+    return found
+
+
+def _expect(
+    blocks: list[_Block], log_errors: NDArray[np.float64], log_start: NDArray[np.float64], q: NDArray[np.float64]
+) -> float:
+    """Put the posterior of labels and subtypes into ``q``; return the log-likelihood."""
+    tops: list[NDArray[np.float64]] = []
+    totals: list[NDArray[np.float64]] = []
+    for block in blocks:
+        joint = np.asarray(block.answers @ log_errors)
+        joint += log_start
+        if block.closed is not None:
+            joint[block.closed] = -np.inf
+        top = joint.max(axis=1, keepdims=True)
+        joint -= top
+        np.exp(joint, out=joint)
+        total = joint.sum(axis=1, keepdims=True)
+        joint /= total
+        q[block.rows] = settle(joint)
+        tops.append(top)
+        totals.append(total)
+    return float(np.concatenate(tops).sum() + np.log(np.concatenate(totals)).sum())

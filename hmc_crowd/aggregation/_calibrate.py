@@ -182,7 +182,7 @@ def calibrate(model: Any, gold: Any, *, weights: ArrayLike | None = None, least_
         bad = table[used][truth < 0]
         raise InputError(
             f"gold has the label {bad.iloc[0]!r} (item {bad.index[0]!r}) outside {frame.columns.tolist()[:20]}; "
-            "correct it, or name the whole label set in labels"
+            "correct it, or name the whole label set, labels=[...]"
         )
     weight = np.ones(len(table)) if weights is None else float_vector(weights, name="weights", low=0.0)
     if len(weight) != len(table):

@@ -283,6 +283,6 @@ def _places(
     if strict and outside.any():
         raise FrameError(
             f"gold has the label {table[outside].iloc[0]!r} (item {table.index[outside][0]!r}) outside "
-            f"{frame.columns.tolist()[:20]}; correct it, or name the whole label set in labels"
+            f"{frame.columns.tolist()[:20]}; correct it, or name the whole label set, labels=[...]"
         )
     return place, truth

@@ -100,7 +100,7 @@ def gold_codes(gold: Any, tasks: pd.Index[Any], labels: pd.Index[Any]) -> tuple[
         shown = ", ".join(f"{task!r}: {label!r}" for task, label in list(used[unknown].items())[:5])
         raise FrameError(
             f"gold has labels outside {labels.tolist()[:20]} for {int(unknown.sum())} answered items ({shown}); "
-            "correct them, or name the whole label set in labels"
+            "correct them, or name the whole label set, labels=[...]"
         )
     known[place[place >= 0]] = codes
     return known, len(table), len(used)

@@ -129,7 +129,7 @@ def past_counts(
         row = used[outside].iloc[0]
         raise FrameError(
             f"history has labels outside {labels.tolist()[:20]}, first worker {row['worker']!r}: {row['label']!r} for "
-            f"{row['truth']!r}; correct it, or name the whole label set in labels"
+            f"{row['truth']!r}; correct it, or name the whole label set, labels=[...]"
         )
     np.add.at(counts, (who[who >= 0], answered, true), used["count"].to_numpy(dtype=float))
     return counts

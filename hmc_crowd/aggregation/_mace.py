@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from hmc_crowd.aggregation._mace_core import MaceFit, MacePrior, mace, structural_noise
+from hmc_crowd.aggregation._mace_core import MaceFit, MacePrior, kinds_of, mace, structural_noise
 from hmc_crowd.aggregation._vote_base import Learnt, VoteAggregator, require_positive, require_whole
 from hmc_crowd.errors import InputError
 
@@ -96,7 +96,7 @@ class MACE(VoteAggregator):
 
     def _learn(self, votes: Votes, coded: CodedAnswers, progress: Progress | None) -> Learnt:
         rng = np.random.default_rng(self.random_state)
-        kinds = worker_features(votes)
+        kinds = kinds_of(worker_features(votes))
         best: MaceFit | None = None
         self.objectives_ = []
         for restart in range(self.n_restarts):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hmc_crowd.aggregation._em import Progress
     from hmc_crowd.aggregation._votes import Votes
 
-__all__ = ["MaceFit", "MacePrior", "mace", "structural_noise"]
+__all__ = ["MaceFit", "MacePrior", "kinds_of", "mace", "structural_noise"]
 
 
 @dataclass(frozen=True)
@@ -46,15 +46,21 @@ class MaceFit:
     converged: bool
 
 
-def structural_noise(features: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return uniform draws in [0, 1), one for each distinct row of ``features`` (n, n_features).
+def kinds_of(features: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the rank of each row of ``features`` (n, n_features) among the distinct ones: what names do not decide.
 
-    Equal rows get equal draws and draws are dealt in the order of the feature values: a name or a place in a table
-    never decides. Features are rounded to 9 digits first, since their last bits depend on the order of sums.
+    Features are rounded to 9 digits first, since their last bits depend on the order of sums.
     """
     _, place = np.unique(np.round(features, 9), axis=0, return_inverse=True)
-    draws = rng.random(int(place.max()) + 1)
-    result: NDArray[np.float64] = draws[place.ravel()]
+    return np.asarray(place.ravel(), dtype=np.intp)
+
+
+def structural_noise(kinds: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return uniform draws in [0, 1), one for each kind (see `kinds_of`), shape (n,).
+
+    Equal kinds get equal draws and draws are dealt in their order: a name or a place in a table never decides.
+    """
+    result: NDArray[np.float64] = rng.random(int(kinds.max()) + 1)[kinds]
     return result
 
 

@@ -215,7 +215,8 @@ def _order(coded: CodedAnswers, answers: pd.DataFrame, rng: np.random.Generator)
         )
         key = [place_in(coded.tasks, pd.Index(answers["task"])), place_in(coded.workers, pd.Index(answers["worker"]))]
         pair = key[0] * len(coded.workers) + key[1]
-        latest = pd.Series(times.to_numpy().astype("datetime64[ns]").astype(np.int64)).groupby(pair).max()
+        moments = times.dt.tz_convert(None).to_numpy().astype("datetime64[ns]").astype(np.int64)
+        latest = pd.Series(moments).groupby(pair).max()
         asked = latest.reindex(coded.task * len(coded.workers) + coded.worker).to_numpy(dtype=float)
         return np.lexsort((rank, asked, coded.task))
     return np.lexsort((rank, coded.task))

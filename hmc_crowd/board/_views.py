@@ -227,6 +227,7 @@ def _queues(live: Live) -> list[tuple[str, str, str]]:
             f"{waits.questions:,}",
             "see hmc-crowd status" if waits.questions else "",
         ),
+        *([("Appeals for a person", f"{len(told.appeals):,}", "see Experts' work")] if told.appeals else []),
         ("Questions without an answer", f"{told.skipped + told.flagged:,}", missing_note(live.missing)),
         ("Machine door, people and audit", f"{sum(doors.values()):,}", _age(waits.oldest_queue_s)),
         ("Machine door, past the deadline", f"{waits.overdue:,}", ""),

@@ -38,6 +38,8 @@ from hmc_crowd.campaign._secret_result import SecretAudit, SecretDraw
 from hmc_crowd.campaign._standing import QualityCheck
 from hmc_crowd.campaign._status import Status
 from hmc_crowd.campaign._stop import Stopped
+from hmc_crowd.campaign._stopping_bound import StoppingBound
+from hmc_crowd.campaign._sure_sheet import SureSheet
 from hmc_crowd.campaign._tier_figures import TierFigures
 from hmc_crowd.campaign._tiers import ReviewPolicy
 from hmc_crowd.campaign._traits import Traits
@@ -90,6 +92,8 @@ __all__ = [
     "SecretDraw",
     "Status",
     "Stopped",
+    "StoppingBound",
+    "SureSheet",
     "Synced",
     "TierFigures",
     "Traits",

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from hmc_crowd.campaign._appeals import to_settle
+from hmc_crowd.campaign._gating import waiting_since
 from hmc_crowd.campaign._standing import quality_table
 from hmc_crowd.campaign._wages import fair_pay
 from hmc_crowd.errors import InputError
@@ -31,11 +33,21 @@ __all__ = ["RULES", "AlertLook", "Lasting", "look", "rules", "set_rules", "show"
 _LOG = logging.getLogger("hmc_crowd.alerts")
 _SETTING = "alert_rules"
 _LEAST_GOLD, _LEAST_WORK = 5, 10
+_MOST_AT_ONCE = 20
 _DRIFT_LASTS = timedelta(days=7)
 _ASKED = ("worker quality", "spend rate", "return rate", "queue age", "underpayment", "uptime")
 RULES = (
     *(rule for rule in ALERT_RULES if rule.name in _ASKED),
     AlertRule("drift", "drifting", 0.5, "above", hint="show this worker more gold, and look at the answers since"),
+    AlertRule(
+        "experts' queue",
+        "expert_queue_age_s",
+        86_400.0,
+        "above",
+        recovers_at=43_200.0,
+        hint="give out, or find experts",
+    ),
+    AlertRule("appeals", "appeals_for_a_person", 0.5, "above", hint="settle them: three experts said three things"),
 )
 """What is watched unless a campaign sets rules of its own: those whose figures a campaign has, and drift."""
 
@@ -107,8 +119,8 @@ def look(context: Context) -> AlertLook:
         if after != before:
             kept = {key: (each.wrong_in_a_row, each.since, each.said) for key, each in after.items()}
             tx.alerts.keep(cid, kept)
-        for each in notices:
-            tx.hooks.tell(cid, "alert", _content(context, each))
+        for content in _contents(context, notices):
+            tx.hooks.tell(cid, "alert", content)
         if notices:
             names = [field.name for field in fields(NoticeRecord)]
             tx.alerts.say(cid, [NoticeRecord(**{name: getattr(each, name) for name in names}) for each in notices])
@@ -142,6 +154,23 @@ def _lasting(in_force: Iterable[AlertRule], since: Mapping[tuple[str, str], date
     return tuple(sorted(found, key=lambda each: (grades.index(each.severity), each.rule, each.subject)))
 
 
+def _contents(context: Context, notices: tuple[AlertNotice, ...]) -> list[dict[str, Any]]:
+    """Return what webhooks are told; where one rule speaks of very many at once, they are told of these together."""
+    alike: dict[tuple[str, str], list[AlertNotice]] = {}
+    for each in notices:
+        alike.setdefault((each.rule, each.kind), []).append(each)
+    found = []
+    for (rule, kind), some in alike.items():
+        told = [_content(context, each) for each in some]
+        if len(some) <= _MOST_AT_ONCE:
+            found += told
+            continue
+        names = ", ".join(each.subject for each in some[:_MOST_AT_ONCE])
+        text = f"{kind} {rule!r} is about {len(some):,} at once: {names} and others; hmc-crowd alerts list names them"
+        found.append({**told[0], "what": rule, "text": text})
+    return found
+
+
 def _content(context: Context, notice: AlertNotice) -> dict[str, Any]:
     """Return what a webhook is told; the form of the board's own alerts, and when it is over."""
     state = "over" if notice.kind == "recovery" else "act" if notice.severity == "high" else "watch"
@@ -162,6 +191,8 @@ def _figures(context: Context, tx: Transaction, now: datetime) -> dict[str, Any]
         "return_rate": _returned(tx, cid),
         "queue_age_s": max(((now - row["at"]).total_seconds() for row in waiting), default=0.0),
         "uptime": tx.uptime.share(),
+        "expert_queue_age_s": _expert_queue_age(tx, cid, now),
+        "appeals_for_a_person": float(len(to_settle(context, tx))),
     }
 
 
@@ -170,6 +201,20 @@ def _drifting(tx: Transaction, campaign: int, now: datetime) -> dict[str, float]
     alarms = tx.standing.alarms(campaign)
     last = alarms.groupby("worker")["found_at"].max()
     return {str(worker): float(pd.Timestamp(now) - at <= _DRIFT_LASTS) for worker, at in last.items()}
+
+
+def _expert_queue_age(tx: Transaction, campaign: int, now: datetime) -> float | None:
+    """Return for how long an item has waited for an expert at most; None where none was ever sent to one."""
+    decided = tx.gates.decisions(campaign)
+    if not (decided["decision"] == "expert").any():
+        return None
+    last = decided.drop_duplicates(["aspect", "item"], keep="last")
+    open_ = last.loc[last["decision"] == "expert", ["aspect", "item"]]
+    since = [
+        waiting_since(decided[decided["aspect"] == aspect]).reindex(rows["item"]).min()
+        for aspect, rows in open_.groupby("aspect")
+    ]
+    return max(((pd.Timestamp(now) - each).total_seconds() for each in since), default=0.0)
 
 
 def _spent(context: Context, tx: Transaction) -> float | None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import AspectRecord, Transaction
 
-__all__ = ["APPELLANTS", "AppealState", "appeal", "appeals", "settle"]
+__all__ = ["APPELLANTS", "AppealState", "appeal", "appeals", "settle", "to_settle"]
 
 APPELLANTS = ("author", "worker", "owner")
 _STATES = {"appeal": "open", "appeal_third": "third_needed", "person": "decided"}
@@ -135,6 +135,12 @@ def appeals(context: Context, *, aspect: str | None, open_only: bool) -> pd.Data
         if not open_only or state in {"open", "third_needed", "review"}
     ]
     return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def to_settle(context: Context, tx: Transaction) -> tuple[str, ...]:
+    """Return the items whose appeal only a person can settle: three experts said three things."""
+    held = [each for each in tx.reviews.appeals(context.campaign_id) if each.outcome is None]
+    return tuple(each.item for each in held if _now(context, tx, each) == "review")
 
 
 def settle(context: Context, item: str, *, label: str | None, by: str | None, aspect: str | None) -> AppealState:

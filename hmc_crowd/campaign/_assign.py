@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from hmc_crowd.campaign._again import give_looks, in_order
 from hmc_crowd.campaign._aspects import choice_of
 from hmc_crowd.campaign._capacity import pool_capacity
 from hmc_crowd.campaign._follow import ask_again
+from hmc_crowd.campaign._further_looks import give_looks, in_order
 from hmc_crowd.campaign._gate_data import known_of
 from hmc_crowd.campaign._gating import newest, waiting_since
 from hmc_crowd.campaign._looks import OPEN, looks
-from hmc_crowd.campaign._tiers import pool_of, skills_of, tier_in_pool
+from hmc_crowd.campaign._tiers import policy_of, pool_of, skills_of, tier_in_pool, tiers_asked
 from hmc_crowd.errors import InputError, StateError
-from hmc_crowd.quality import Expert, allocate_experts, tier_of
+from hmc_crowd.quality import Expert, allocate_experts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,20 +78,24 @@ def assign(
     """Give the items that a gate sent to experts to those who have room."""
     record = choice_of(context, aspect)
     with context.store.begin() as tx:
+        tx.reviews.one_at_a_time(context.campaign_id)
         stand = looks(context, tx, record.name)
         again = stand[stand["state"].isin(OPEN)]
         ask_again(context, tx, record.name, again)
         sent = newest(context, tx, record.name)
         if sent.empty:
             raise StateError(f"no gate has decided about aspect {record.name!r} yet; first gate()")
-        people = experts_of(context, tx, hours=hours) if experts is None else list(experts)
+        people = experts_of(context, tx, hours=hours) if experts is None else _each_once(experts)
         if experts is not None:
             tx.reviews.seat(context.campaign_id, {each.expert: each.tier for each in people})
         settled = stand.loc[~stand["state"].isin(["begun", *OPEN]), "item"]
         open_ = sent[(sent["decision"] == "expert") & ~sent["item"].isin(settled)]
         held = tx.gates.assigned(context.campaign_id, aspect=record.name)
-        kept = _kept(context, tx, record.name, held, {each.expert for each in people}, anew=anew)
+        # What has been settled since is nobody's any more, and takes nobody's room.
+        asked = held[held["item"].isin(open_["item"])]
+        kept = _kept(context, tx, record.name, asked, {each.expert for each in people}, anew=anew)
         tx.gates.release(context.campaign_id, record.name, held.loc[~held["item"].isin(kept["item"]), "item"])
+        tx.gates.release_waiting(context.campaign_id, record.name)
         waiting = open_[~open_["item"].isin(kept["item"])]
         load = kept["expert"].value_counts()
         people = [replace(each, load=each.load + int(load.get(each.expert, 0))) for each in people]
@@ -104,6 +108,15 @@ def assign(
         result = _told(record.name, given, len(kept), [*notes, *more])
         context.log(tx, "experts assigned", aspect=record.name, given=result.given, queued=result.queued)
     return result
+
+
+def _each_once(experts: Sequence[Expert]) -> list[Expert]:
+    """Return the experts, or refuse two of one name, whose room would count twice."""
+    names = [each.expert for each in experts]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise InputError(f"experts name {twice[0]!r} twice; give each one once")
+    return list(experts)
 
 
 def _given(
@@ -201,14 +214,9 @@ def items_asked(
     for name in ("urgency", "area"):
         if name in known:
             frame[name] = known[name]
-    if "tier" in known:
-        frame["tier"] = pd.to_numeric(known["tier"], errors="coerce").fillna(3)
-    elif {"risk", "complexity"} & set(known.columns):
-        risk = known["risk"] if "risk" in known else pd.Series("low", index=known.index)
-        hard = known["complexity"] if "complexity" in known else pd.Series(0.0, index=known.index)
-        frame["tier"] = tier_of(risk.tolist(), hard.to_numpy(dtype=float))
-    else:
-        frame["tier"] = 1
+    tier = tiers_asked(known, top=policy_of(context.settings_in(tx)).top)
+    frame["tier"] = 1 if tier is None else tier
+    if tier is None:
         notes.append("no risk and no complexity is known of the items: every tier may judge them")
     if "due_at" in known:
         due = pd.to_datetime(known["due_at"], utc=True, errors="coerce")
@@ -220,7 +228,7 @@ def items_asked(
 
 
 def _keep(context: Context, tx: Transaction, aspect: str, given: pd.DataFrame, kept: pd.DataFrame) -> None:
-    rows = given[given["expert"].notna()].assign(aspect=aspect, assigned_at=pd.Timestamp(context.clock.now()))
+    rows = given.assign(aspect=aspect, assigned_at=pd.Timestamp(context.clock.now()))
     # New items come after what an expert has already.
     behind = rows["expert"].map(kept.groupby("expert")["place"].max() if len(kept) else {}).fillna(0)
     rows["place"] = (rows["place"] + behind).astype(int)

@@ -318,6 +318,8 @@ class Campaign(
         gold_share: float = 0.1,
         gold_limit: int | None = None,
         people: int | None = None,
+        most: int | None = None,
+        error: float = 0.05,
         title: str | None = None,
         description: str = "",
         content_warning: str = "",
@@ -355,6 +357,13 @@ class Campaign(
         people : int, optional
             How many people are expected to share the work: what a worker's gold will tell rests on it. By default those
             who have worked so far, or else the fewest who could do it with this gold.
+        most : int, optional
+            Ask until sure: items are asked ``redundancy`` times first, then once more a round (`plan` and publish
+            again, or `run`) while their label is not sure, up to ``most``. Sure is calibrated on the campaign's gold;
+            with too little of it everything is asked ``most`` times, and it is said. Audited items get ``most`` answers
+            at once, so that nothing sways the certificate. None gives every item ``redundancy`` answers.
+        error : float, default 0.05
+            Most chance of a wrong label of an item that is asked no more; below .5.
         title, description : str
             What workers read before they take a HIT; by default the campaign's name, and nothing.
         content_warning : str
@@ -400,6 +409,8 @@ class Campaign(
             gold_share=gold_share,
             gold_limit=gold_limit,
             people=people,
+            most=most,
+            error=error,
             title=title or self.name,
             description=description,
             dry_run=dry_run,

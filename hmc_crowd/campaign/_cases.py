@@ -12,8 +12,9 @@ import pandas as pd
 
 from hmc_crowd._base.ids import digest
 from hmc_crowd.campaign._aspects import choice_of
+from hmc_crowd.campaign._gate_data import known_of
 from hmc_crowd.campaign._looks import OPEN, current_judgements, looks
-from hmc_crowd.campaign._tiers import policy_of, tiers_in
+from hmc_crowd.campaign._tiers import ANY_TIER, policy_of, tiers_asked, tiers_in
 from hmc_crowd.errors import StateError
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["cases", "drawn_items", "require_mine"]
 
+_FEW = 100
 _SHOWN = ["item", "tied", "confidence", "n_answers", "is_begun"]
 
 
@@ -83,11 +85,16 @@ def _waiting(
     mine = said[said["expert"] == expert]
     begun = set(mine.loc[mine["final_label"].isna(), "item"])
     given = tx.gates.assigned(context.campaign_id, aspect=aspect)
-    taken = set(given.loc[given["expert"] != expert, "item"])
+    # Who has left keeps nothing from the others.
+    gone = {key.id for key in tx.keys.all() if key.revoked_at is not None}
+    taken = set(given.loc[(given["expert"] != expert) & ~given["expert"].isin(gone), "item"])
     first = labels[~labels["item"].isin(stand.loc[stand["state"] != "begun", "item"])]
     first = _sent(context, tx, aspect, first, taken, begun)
-    again = stand[stand["state"].isin(OPEN)]
     tier = tiers_in(context, tx, [expert])[expert]
+    if tier < ANY_TIER:
+        own = begun | set(given.loc[given["expert"] == expert, "item"])
+        first = first[first["item"].isin(own) | _is_of_tier(context, tx, aspect, first["item"], own, tier)]
+    again = stand[stand["state"].isin(OPEN)]
     may = [to <= tier and expert not in judges for to, judges in zip(again["to_tier"], again["judges"], strict=True)]
     again = again[pd.Series(may, index=again.index, dtype=bool)]
     again = again.loc[~again["item"].isin(taken - begun), ["item"]].merge(labels, on="item", how="left")
@@ -99,13 +106,26 @@ def _waiting(
     ).reset_index(drop=True)
 
 
+def _is_of_tier(
+    context: Context, tx: Transaction, aspect: str, items: pd.Series[str], own: set[str], tier: int
+) -> pd.Series[bool]:
+    """Say of each item whether a tier may judge it: as it was asked for when work was given out, else by its risk."""
+    asked = tx.gates.tiers(context.campaign_id, aspect)
+    names = [item for item in items if item not in asked and item not in own]
+    if names:
+        known = known_of(context, tx, names, None)
+        by_risk = tiers_asked(known, top=policy_of(context.settings_in(tx)).top)
+        asked |= {} if by_risk is None else dict(zip(known["item"], by_risk, strict=True))
+    return pd.Series([asked.get(item, 1) <= tier for item in items], index=items.index, dtype=bool)
+
+
 def _sent(
     context: Context, tx: Transaction, aspect: str, waiting: pd.DataFrame, taken: set[str], begun: set[str]
 ) -> pd.DataFrame:
     """Leave out what a gate accepted and what another expert has; without a gate everything is for everybody."""
-    sent = tx.gates.decisions(context.campaign_id, aspect=aspect, newest=True)
-    # That an item is looked at again is no gate's doing.
-    if ((sent["decision"] != "decided") & (sent["policy"] != "tiers")).any():
+    if tx.gates.has_decided(context.campaign_id, aspect):
+        some = waiting["item"].tolist() if len(waiting) <= _FEW else None
+        sent = tx.gates.decisions(context.campaign_id, aspect=aspect, newest=True, items=some)
         # What an expert decided under an earlier guideline comes again; under this one it is not among the waiting.
         wanted = set(sent.loc[sent["decision"] != "accept", "item"])
         return waiting[waiting["item"].isin((wanted - taken) | begun)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hmc_crowd.campaign import _expert_audit, _figure, _stream
+from hmc_crowd.campaign import _expert_audit, _figure, _stopping_bound, _stream
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,6 +102,23 @@ class Conclusions:
         People's label of a gold item is the majority of their first blind answers; a tie is wrong.
         """
         return _expert_audit.optimistic(self._context, level=level)
+
+    def certify_stopping(self, *, aspect: str | None = None, level: float = 0.95) -> _stopping_bound.StoppingBound:
+        """Bound how often asking until sure (`publish` with ``most``) kept a wrong label, from gold and from the audit.
+
+        Parameters
+        ----------
+        aspect : str, optional
+            Which question; the first by default.
+        level : float, default 0.95
+            Confidence of each of the two bounds.
+
+        Raises
+        ------
+        StateError
+            Every item gets the same number of answers, or nobody has answered yet.
+        """
+        return _stopping_bound.stopping_bound(self._context, aspect=aspect, level=level)
 
     def watch_stream(
         self,

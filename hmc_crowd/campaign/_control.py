@@ -105,7 +105,9 @@ class Control:
         """
         with self._context.store.read() as tx:
             cid = self._context.campaign_id
-            known = {*tx.work.submissions(cid)["worker"], *tx.standing.rates(cid)["worker"]} if workers is None else set()
+            known = (
+                {*tx.work.submissions(cid)["worker"], *tx.standing.rates(cid)["worker"]} if workers is None else set()
+            )
             names = sorted(known) if workers is None else list(workers)
             return _approval.ranking(self._context, tx, names, as_of or self._context.clock.now())
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hmc_crowd.platform import Platform
     from hmc_crowd.store import Transaction
 
-__all__ = ["Entrance", "entrance", "keep_told"]
+__all__ = ["EVERYBODY", "Entrance", "entrance", "keep_told", "require_qualifications"]
 
 _TOLD = "told_tests"
 
@@ -43,6 +43,10 @@ class Entrance:
         return (f"let in is only {' and '.join(self.words)}",) if self.words and units else ()
 
 
+#: Nothing is asked of anybody.
+EVERYBODY = Entrance()
+
+
 def entrance(context: Context, platform: Platform, *, test: str | None, panel: bool) -> Entrance:
     """Return what the HITs of a publication ask people to hold.
 
@@ -56,17 +60,10 @@ def entrance(context: Context, platform: Platform, *, test: str | None, panel: b
     settings = context.settings()
     found: list[tuple[str, str]] = []
     if test is not None:
-        if not isinstance(platform, SyncsQualifications):
-            raise InputError(
-                f"platform {platform.name!r} keeps no qualifications; on your own pages the study's test decides who "
-                "works"
-            )
+        require_qualifications(platform)
         told = settings.get(_TOLD, {}).get(platform.name, {}).get(test)
         if told is None:
-            raise StateError(
-                f"{platform.name} was not told who passed test {test!r}; first `hmc-crowd tests sync {test} --platform "
-                f"{platform.name}`"
-            )
+            raise StateError(f"{platform.name} was not told who passed test {test!r}; first sync_test()")
         found.append((str(told["id"]), f"who passed test {test!r}, version {told['version']}"))
     drawn = settings.get("panels", {}).get(platform.name)
     by_quotas = isinstance(platform, FiltersPeople) and asked_of(settings) is not None
@@ -75,6 +72,15 @@ def entrance(context: Context, platform: Platform, *, test: str | None, panel: b
     holds = tuple(each for each, _ in found)
     filters = tuple(map(platform.filter_for_holders, holds)) if isinstance(platform, RecruitsHolders) else ()
     return Entrance(holds, tuple(f"{words} ({each})" for each, words in found), filters)
+
+
+def require_qualifications(platform: Platform) -> SyncsQualifications:
+    """Return the platform as one that keeps qualifications, or say what decides instead."""
+    if isinstance(platform, SyncsQualifications):
+        return platform
+    raise InputError(
+        f"platform {platform.name!r} keeps no qualifications; on your own pages the study's test decides who works"
+    )
 
 
 def keep_told(context: Context, tx: Transaction, platform: str, test: str, version: int, there: str) -> None:

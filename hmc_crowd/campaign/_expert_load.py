@@ -96,7 +96,7 @@ def expert_load(
     last = decided.drop_duplicates("item", keep="last")
     open_ = last.loc[(last["decision"] == "expert") & ~last["item"].isin(closed), "item"].tolist()
     waiting = _waiting(open_, waiting_since(decided), tier, stand, given, people, pd.Timestamp(context.clock.now()))
-    notes = _notes(waiting, people, stand, patience_s)
+    notes = (*_notes(waiting, people, stand, patience_s), *_of_absent(given, people))
     if not (decided["decider"].eq("gate") & decided["policy"].ne("tiers")).any():
         notes = (*notes, "no gate has decided yet: only further looks are counted")
     return ExpertLoad(
@@ -187,13 +187,20 @@ def _waiting(
     judges = dict(zip(stand["item"], stand["judges"], strict=True))
     settled = since.index.difference(pd.Index(open_, dtype=object))
     done = pd.DataFrame({"tier": tier.reindex(settled), "at": since.reindex(settled)})
-    rows = []
-    for item in open_:
-        level = int(tier[item])
-        free = any(each.tier >= level and each.expert not in judges.get(item, ()) for each in people)
-        after = int(((done["tier"] == level) & (done["at"] > since[item])).sum())
-        rows.append((level, item, not free, (now - since[item]).total_seconds(), after))
-    frame = pd.DataFrame(rows, columns=["tier", "item", "nobody", "wait_s", "after"])
+    frame = pd.DataFrame({"item": open_, "tier": tier.reindex(open_).to_numpy(), "at": since.reindex(open_).to_numpy()})
+    highest = max((each.tier for each in people), default=0)
+    nobody = [
+        level > highest
+        or (item in judges and not any(each.tier >= level and each.expert not in judges[item] for each in people))
+        for item, level in zip(frame["item"], frame["tier"], strict=True)
+    ]
+    frame = frame.assign(
+        nobody=nobody, wait_s=(now - pd.to_datetime(frame["at"], utc=True)).dt.total_seconds(), after=0
+    )
+    for level, rows in frame.groupby("tier"):
+        came = np.sort(done.loc[done["tier"] == level, "at"].to_numpy(dtype="datetime64[ns]"))
+        at = rows["at"].to_numpy(dtype="datetime64[ns]")
+        frame.loc[rows.index, "after"] = len(came) - np.searchsorted(came, at, side="right")
     frame = frame.assign(given=frame["item"].isin(given["item"]))
     found = frame.groupby("tier").agg(
         waiting=("item", "size"),
@@ -203,6 +210,14 @@ def _waiting(
         overtaken=("after", "max"),
     )
     return found.reset_index().astype({"given": int, "nobody": int, "overtaken": int})
+
+
+def _of_absent(given: pd.DataFrame, people: list[Expert]) -> tuple[str, ...]:
+    """Say how many items are with experts who have left, or are off work."""
+    away = int((~given["expert"].isin([each.expert for each in people])).sum())
+    if not away or not people:
+        return ()
+    return (f"{away:,} items are with experts who are not there; assign_experts() gives them to others",)
 
 
 def _notes(waiting: pd.DataFrame, people: list[Expert], stand: pd.DataFrame, patience_s: float) -> tuple[str, ...]:

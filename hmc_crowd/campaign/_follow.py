@@ -14,10 +14,20 @@ from hmc_crowd.campaign._looks import OPEN, looks
 from hmc_crowd.campaign._tiers import policy_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import AspectRecord, Transaction
 
-__all__ = ["adjudicated", "ask_again", "close_settled", "expert_evidence", "keep_outcome", "save_in_force"]
+__all__ = [
+    "adjudicated",
+    "ask_again",
+    "ask_no_more",
+    "close_settled",
+    "expert_evidence",
+    "keep_outcome",
+    "save_in_force",
+]
 
 _LABEL = ["item", "aspect", "label", "source", "confidence", "n_answers", "tied", "evidence", "posterior"]
 _REASONS = {
@@ -71,20 +81,35 @@ def keep_outcome(
         "label": label,
     }
     tx.gates.release(context.campaign_id, record.name, [item])
-    _add(context, tx, record.name, item, word)
+    _add(context, tx, record.name, {item: word})
     if stand["state"] != "decided":
-        _add(context, tx, record.name, item, _outcome(context, tx, stand))
+        _add(context, tx, record.name, {item: _outcome(context, tx, stand)})
     close_settled(context, tx, record.name, stand)
 
 
 def ask_again(context: Context, tx: Transaction, aspect: str, stand: pd.DataFrame) -> None:
     """Keep among the decisions that items wait for another look, where the newest one does not say so."""
-    newest = tx.gates.decisions(context.campaign_id, aspect=aspect, newest=True).set_index("item")
-    for row in stand.to_dict("records"):
-        outcome = _outcome(context, tx, row)
-        last = newest.loc[row["item"]] if row["item"] in newest.index else None
-        if last is None or (last["decision"], last["reason_code"]) != (outcome["decision"], outcome["reason_code"]):
-            _add(context, tx, aspect, str(row["item"]), outcome)
+    if stand.empty:
+        return
+    last = _newest(context, tx, aspect)
+    outcomes = {str(row["item"]): _outcome(context, tx, row) for row in stand.to_dict("records")}
+    new = {
+        item: each
+        for item, each in outcomes.items()
+        if last.get(item, ())[:2] != (each["decision"], each["reason_code"])
+    }
+    _add(context, tx, aspect, new)
+
+
+def ask_no_more(context: Context, tx: Transaction, aspect: str, settled: pd.DataFrame) -> None:
+    """Keep among the decisions that items are settled of which the newest one says that another look is asked for."""
+    if settled.empty:
+        return
+    last = _newest(context, tx, aspect)
+    asked = [item for item in settled["item"] if (last.get(item, ())[::2]) == ("expert", "tiers")]
+    rows = settled[settled["item"].isin(asked)].to_dict("records")
+    _add(context, tx, aspect, {str(row["item"]): _outcome(context, tx, row) for row in rows})
+    tx.gates.release(context.campaign_id, aspect, asked)
 
 
 def close_settled(context: Context, tx: Transaction, aspect: str, stand: Any) -> None:
@@ -116,9 +141,19 @@ def _outcome(context: Context, tx: Transaction, stand: Any) -> dict[str, Any]:
     }
 
 
-def _add(context: Context, tx: Transaction, aspect: str, item: str, values: dict[str, Any]) -> None:
-    row = {"aspect": aspect, "item": item, "decided_at": context.clock.now(), **values}
-    tx.gates.add(context.campaign_id, pd.DataFrame([row]).astype({"label": object}))
+def _newest(context: Context, tx: Transaction, aspect: str) -> dict[str, tuple[str, str, str]]:
+    """Return the decision in force of each item, its reason and its policy."""
+    last = tx.gates.decisions(context.campaign_id, aspect=aspect, newest=True)
+    told = zip(last["decision"], last["reason_code"], last["policy"], strict=True)
+    return dict(zip(last["item"], told, strict=True))
+
+
+def _add(context: Context, tx: Transaction, aspect: str, values: Mapping[str, dict[str, Any]]) -> None:
+    """Keep decisions, by item."""
+    now = context.clock.now()
+    rows = [{"aspect": aspect, "item": item, "decided_at": now, **each} for item, each in values.items()]
+    if rows:
+        tx.gates.add(context.campaign_id, pd.DataFrame(rows).astype({"label": object}))
 
 
 def expert_evidence(label: object, blind: object) -> str:

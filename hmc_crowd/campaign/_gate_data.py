@@ -45,11 +45,12 @@ def gate_data(context: Context, tx: Transaction, aspect: str, items: Any, *, lea
     StateError
         Nobody has answered the aspect yet.
     """
-    answers = tx.work.answers(context.campaign_id, aspect=aspect, include_excluded=False)
+    every = tx.work.answers(context.campaign_id)
+    answers = every[(every["aspect"] == aspect) & every["excluded"].isna()]
     answers = answers[(answers["retest"] == 0) & ~Versions(context, tx).stale(answers)]
     is_gold = answers["is_gold"].to_numpy(dtype=bool)
     # A submission's gold speaks for all of its answers; of gold itself the gate must not be told.
-    sure = submission_confidence(context, tx)[["platform", "submission_id", "confidence"]]
+    sure = submission_confidence(context, tx, answers=every)[["platform", "submission_id", "confidence"]]
     answers = answers.merge(sure, on=["platform", "submission_id"], how="left")
     counted = answers.loc[~is_gold, ["task", "worker", "label", "submitted", "confidence"]]
     if counted.empty:
@@ -60,7 +61,7 @@ def gate_data(context: Context, tx: Transaction, aspect: str, items: Any, *, lea
     if "complexity" not in known:
         known, said = _with_complexity(known, counted, learnt=learnt)
         notes += said
-    table = quality_table(context, tx)
+    table = quality_table(context, tx, answers=every)
     gold = tx.frames.read(context.campaign_id, "gold", aspect=aspect)[["item", "label"]]
     return GateData(
         aspect=aspect,

@@ -29,7 +29,14 @@ if TYPE_CHECKING:
 
 __all__ = ["GATES", "Gated", "decide_items", "decisions", "newest", "waiting_since"]
 
-GATES = ("rules", "consensus", "weighted", "posterior", "ml")
+_SETTINGS = {
+    "rules": ("risk", "quality", "complexity", "text_length", "of"),
+    "consensus": ("at_least", "agreement", "confidence", "borderline_agreement", "borderline_confidence", "by"),
+    "weighted": ("at_least", "agreement"),
+    "posterior": ("threshold",),
+    "ml": ("kind", "features", "threshold", "weighted", "expert_cost", "error_cost", "expert_error"),
+}
+GATES = tuple(_SETTINGS)
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,7 @@ def decide_items(
     """Decide about every item that people answered and no expert has decided."""
     record = choice_of(context, aspect)
     with context.store.begin() as tx:
+        tx.reviews.one_at_a_time(context.campaign_id)
         data = gate_data(context, tx, record.name, items, learnt=isinstance(gate, str))
         taught = _taught(context, tx, data, settings) if gate == "ml" else None
         chosen, notes = _gate(data, gate, dict(settings)) if taught is None else (taught.gate, list(taught.notes))
@@ -148,8 +156,8 @@ def _gate(data: GateData, gate: str | ExpertGate, settings: dict[str, Any]) -> t
         if gate == "weighted":
             return WeightedGate(**settings), []
         return _posterior(data, settings)
-    except TypeError as error:
-        raise InputError(f"gate {gate!r} does not take these settings: {error}") from None
+    except TypeError:
+        raise _wrong_settings(gate, settings) from None
 
 
 def _rules(data: GateData, settings: dict[str, Any]) -> tuple[ExpertGate, list[str]]:
@@ -175,8 +183,17 @@ def _posterior(data: GateData, settings: dict[str, Any]) -> tuple[ExpertGate, li
 def _taught(context: Context, tx: Transaction, data: GateData, settings: Mapping[str, Any]) -> Taught:
     try:
         return teach(context, tx, data, settings)
-    except TypeError as error:
-        raise InputError(f"gate 'ml' does not take these settings: {error}") from None
+    except TypeError:
+        raise _wrong_settings("ml", settings) from None
+
+
+def _wrong_settings(gate: str, settings: Mapping[str, Any]) -> InputError:
+    """Say which setting a gate does not have, or which is of the wrong kind."""
+    odd = [name for name in settings if name not in _SETTINGS[gate]]
+    if odd:
+        return InputError(f"gate {gate!r} has no setting {odd[0]!r}; it has {', '.join(_SETTINGS[gate])}")
+    words = ", ".join(f"{name}={value!r}" for name, value in settings.items() if not isinstance(value, int | float))
+    return InputError(f"gate {gate!r} cannot take {words or dict(settings)}; give numbers")
 
 
 def _other_labels(context: Context, tx: Transaction, aspect: str, accepted: pd.DataFrame) -> list[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from hmc_crowd._base.money import Money
 from hmc_crowd.campaign._gold_marking import best_guess, gold_rules
 from hmc_crowd.campaign._gold_pool import gold_shown
-from hmc_crowd.quality._gold_load import load_of
+from hmc_crowd.quality._gold_load import load_of  # because the HITs are known here, not items and gold of each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +56,8 @@ class GoldSheet:
         Most people who may meet a gold item.
     hits_without : int
         HITs that carry no gold.
+    currency : str
+        Of the load's cost.
     """
 
     items: int

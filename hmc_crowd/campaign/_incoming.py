@@ -60,12 +60,20 @@ def incoming(context: Context, *, as_of: datetime | None = None, meaning: Meanin
 
 
 def submission_confidence(
-    context: Context, tx: Transaction, *, as_of: datetime | None = None, meaning: Meaning | None = None
+    context: Context,
+    tx: Transaction,
+    *,
+    as_of: datetime | None = None,
+    meaning: Meaning | None = None,
+    answers: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Return one row per submission, in the order of time; what came after ``as_of`` is not looked at."""
+    """Return one row per submission, in the order of time; what came after ``as_of`` is not looked at.
+
+    ``answers`` are all of the campaign, where somebody has read them already.
+    """
     if as_of is not None and as_of.tzinfo is None:
         raise InputError(f"as_of is {as_of}, which has no time zone; pass an aware time")
-    answers = tx.work.answers(context.campaign_id)
+    answers = tx.work.answers(context.campaign_id) if answers is None else answers
     moment = answers.groupby(_KEY)["submitted"].transform("max")
     answers = answers.assign(at=moment)[moment.notna() if as_of is None else moment <= pd.Timestamp(as_of)]
     if answers.empty:

@@ -55,7 +55,7 @@ def label_names(labels: Any, *, name: str) -> tuple[str, ...]:
     for each in found:
         like = met.setdefault(_looks(each), each)
         if like != each:
-            raise InputError(f"{name} has {ascii(like)} and {ascii(each)}, which look the same; keep one of them")
+            raise InputError(f"{name} has {like!a} and {each!a}, which look the same; keep one of them")
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hmc_crowd.campaign._aspects import CHOICES
-from hmc_crowd.campaign._looks import OPEN, looks
+from hmc_crowd.campaign._looks import looks
 
 if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
@@ -31,11 +31,8 @@ _AFTER = {
 }
 
 
-def looks_told(
-    context: Context, tx: Transaction, aspect: str, item: str
-) -> tuple[str, bool]:
-    """Return the sentence, empty where one expert or none has spoken; and whether it takes the place of the reason.
-    """
+def looks_told(context: Context, tx: Transaction, aspect: str, item: str) -> tuple[str, bool]:
+    """Return the sentence, empty where one expert or none has spoken; and whether it takes the place of the reason."""
     if context.aspect(aspect).kind not in CHOICES:
         return "", False
     found = looks(context, tx, aspect, items=[item])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.ids import digest
 from hmc_crowd.campaign._effects_publish import order_of
-from hmc_crowd.campaign._entrance import Entrance
+from hmc_crowd.campaign._entrance import EVERYBODY
 from hmc_crowd.campaign._keys import campaign_key
 from hmc_crowd.campaign._pages import Pages
 from hmc_crowd.campaign._quota_cells import Cell, split_records
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from hmc_crowd.campaign._context import Context
+    from hmc_crowd.campaign._entrance import Entrance
     from hmc_crowd.platform import Platform
     from hmc_crowd.store import HitRecord
 
@@ -99,7 +100,7 @@ def in_units(
     is_sensitive: bool,
     content_warning: str = "",
     cells: Sequence[Cell] = (),
-    let_in: Entrance = Entrance(),
+    let_in: Entrance = EVERYBODY,
 ) -> list[Unit]:
     """Return the calls that publish these HITs, each with its cost.
 

@@ -42,9 +42,7 @@ class CollectedAttempts:
         said = f"{self.new:,} new attempts at tests"
         if not self.unmatched:
             return said
-        return (
-            f"{said}; {self.unmatched:,} at other questions or another mark: tests add --study FILE keeps those first"
-        )
+        return f"{said}; {self.unmatched:,} at other questions or another mark: first add_study_test()"
 
 
 def add_study_test(context: Context, platform: Platform, study: str | Path) -> QualificationTest:

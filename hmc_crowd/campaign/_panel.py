@@ -7,11 +7,13 @@ Prolific (its allow-list is the study's filter), an invitation to a pool on page
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from hmc_crowd.campaign._pseudonyms import worker_column
 from hmc_crowd.errors import InfeasibleError, InputError
 from hmc_crowd.io import read_frame
+from hmc_crowd.io._columns import number_column, text_column
 from hmc_crowd.platform import SyncsQualifications
 from hmc_crowd.quality import draw_diverse
 
@@ -71,15 +73,12 @@ def draw_panel(
     short: bool,
 ) -> Panel:
     """Draw people, and let a platform know; nobody is told of a draw that falls short, unless that is allowed."""
-    frame = read_frame(source, kind=None).frame
-    if "worker" not in frame:
-        raise InputError("workers lack the column worker; give the platform's ids with their attributes")
+    frame, quotas = _pool(source, quotas)
     if platform is not None and not isinstance(platform, SyncsQualifications):
         raise InputError(
             f"platform {platform.name!r} has no groups; on your own pages invite who is drawn to a pool, and publish "
             "for that pool"
         )
-    frame = frame.assign(worker=frame["worker"].astype(str))
     drawn = draw_diverse(frame, quotas, people, rng=context.rng(f"panel {name}", 0))
     if not drawn.feasible and platform is not None and not short:
         raise InfeasibleError(
@@ -89,8 +88,8 @@ def draw_panel(
     if platform is not None and isinstance(platform, SyncsQualifications):
         scores = dict.fromkeys(map(str, drawn.workers), 100)
         # Another campaign's panel of the same name must not lose its people by ours.
-        uid = str(context.settings()["uid"])[-8:]
-        there, _ = platform.sync_qualification(f"hmc panel {name} {uid}", "Drawn for a mixed panel.", scores)
+        called = f"hmc panel {name} {context.uid()[-8:]}"
+        there, _ = platform.sync_qualification(called, "Drawn for a mixed panel.", scores)
     with context.store.begin() as tx:
         counts = [f"{row.attribute} {row.value}: {row.drawn} of {row.wanted}" for row in drawn.quotas.itertuples()]
         context.log(tx, "panel drawn", panel=name, people=len(drawn.workers), quotas=counts)
@@ -102,3 +101,20 @@ def draw_panel(
     told = "" if platform is None else platform.name
     workers = tuple(map(str, drawn.workers))
     return Panel(name, workers, drawn.quotas, drawn.feasible, drawn.note, told, there)
+
+
+def _pool(source: Any, quotas: Sequence[Quota]) -> tuple[pd.DataFrame, list[Quota]]:
+    """Return the people with what they said of themselves, and the quotas, all values as a file holds them: as text."""
+    loaded = read_frame(source, kind=None, name="workers")
+    column = worker_column(loaded.frame, name="workers")
+    frame = loaded.frame.rename(columns={column: "worker"}).astype({"worker": str})
+    if "availability" in frame:
+        share = number_column(frame["availability"], "availability", loaded.where, low=0, high=1, may_miss=True)
+        frame = frame.assign(availability=share)
+    texts = [replace(each, shares={str(value): share for value, share in each.shares.items()}) for each in quotas]
+    for each in texts:
+        if each.attribute in frame:
+            said = text_column(frame[each.attribute], each.attribute, loaded.where, fill="").astype(object)
+            # Who said nothing stays without a value.
+            frame[each.attribute] = said.where(said != "", None)
+    return frame, texts

@@ -13,17 +13,21 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hmc_crowd.errors import InputError
+from hmc_crowd.errors import FrameError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    import pandas as pd
+
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import Transaction
 
-__all__ = ["forgotten_workers", "key_file", "known_as", "load_worker_key", "pseudonyms"]
+__all__ = ["forgotten_workers", "key_file", "known_as", "load_worker_key", "pseudonyms", "worker_column"]
 
 VARIABLE = "HMC_CROWD_WORKER_KEY"
+# As our own frames, Prolific's demographic export (now, and before 2022) and MTurk's results name the worker.
+_WORKER = ("worker", "Participant id", "participant_id", "WorkerId")
 
 
 def load_worker_key(database: str) -> bytes:
@@ -108,3 +112,11 @@ def forgotten_workers(context: Context, platform: str, stored: Mapping[str, str]
     """
     with context.store.read() as tx:
         return frozenset(stored.values()) - frozenset(tx.workers.known(platform).values())
+
+
+def worker_column(frame: pd.DataFrame, *, name: str) -> str:
+    """Return the column of a table that has the platform's worker ids; ``name`` is what messages call the table."""
+    found = next((each for each in _WORKER if each in frame.columns), None)
+    if found is None:
+        raise FrameError(f"{name} lack the column worker; give the platform's ids (Prolific: Participant id)")
+    return found

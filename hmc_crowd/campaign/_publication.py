@@ -22,7 +22,7 @@ from hmc_crowd import __version__
 from hmc_crowd.campaign._labels import final_labels
 from hmc_crowd.errors import InputError
 from hmc_crowd.metrics import krippendorff_alpha
-from hmc_crowd.report import croissant, inert, latex_table, methods_paragraph
+from hmc_crowd.report import as_code, as_text, croissant, inert, latex_table, methods_paragraph
 
 if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
@@ -272,9 +272,11 @@ def _tables(answers: pd.DataFrame, labels: pd.DataFrame) -> dict[str, pd.DataFra
 def _codebook(aspects: list[AspectRecord]) -> str:
     lines = ["# Codebook", ""]
     for each in aspects:
-        lines += [f"## {each.name}", "", f"Kind: {each.kind}. Language: {each.language}."]
-        lines += [f"Labels: {', '.join(each.labels)}."] if each.labels else []
-        lines += ["", f"Guideline, version {each.guideline_version}:", "", each.guideline] if each.guideline else []
+        lines += [f"## {as_text(each.name)}", "", f"Kind: {each.kind}. Language: {as_text(each.language)}."]
+        lines += ["", "Labels:", "", *(f"- {as_code(label)}" for label in each.labels)] if each.labels else []
+        if each.guideline:
+            told = [as_text(line) for line in each.guideline.splitlines()]
+            lines += ["", f"Guideline, version {as_text(each.guideline_version)}:", "", *told]
         lines.append("")
     for name, columns in (("answers.csv", _ANSWERS), ("labels.csv", _LABELS)):
         lines += [f"## {name}", "", "| column | kind | meaning |", "|---|---|---|"]

@@ -23,7 +23,9 @@ from hmc_crowd.campaign._quota_check import look_at_quotas, recruited_cells
 from hmc_crowd.campaign._quotas import hand_quotas
 from hmc_crowd.campaign._sending import send, settle_tried
 from hmc_crowd.campaign._shown import require_shown
-from hmc_crowd.campaign._work import all_asked, work_left
+from hmc_crowd.campaign._sure_sheet import with_sure
+from hmc_crowd.campaign._until_sure import ERROR, check_most, until_sure
+from hmc_crowd.campaign._work import all_asked, known_beside, work_left
 from hmc_crowd.campaign.bundles import Bundle, build_hits
 from hmc_crowd.errors import (
     DuplicateError,
@@ -68,13 +70,20 @@ class PublishRequest:
     people: int | None = None
     test: str | None = None
     panel: bool = True
+    most: int | None = None
+    error: float = ERROR
+
+    @property
+    def until(self) -> tuple[int, float] | None:
+        """How long to ask on; None where every item gets the same number of answers."""
+        return None if self.most is None else (self.most, self.error)
 
 
 def _checked(request: PublishRequest) -> PublishRequest:
     """Return the request with plain whole numbers, or name the first that makes no sense."""
     least = {"redundancy": 1, "pay_minor": 0, "pay_per_hour_minor": 1, "budget_minor": 0, "gold_limit": 1, "people": 1}
     whole: dict[str, Any] = {}
-    for name, low in least.items():
+    for name, low in {**least, "most": 1}.items():
         value = getattr(request, name)
         if value is None:
             continue
@@ -82,6 +91,7 @@ def _checked(request: PublishRequest) -> PublishRequest:
             unit = " of minor units (cents)" if name.endswith("_minor") else ""
             raise InputError(f"{name} is {value!r}; give a whole number{unit}, at least {low}")
         whole[name] = int(value)
+    check_most(whole.get("most"), whole["redundancy"], request.error)
     if request.content_warning and request.content_warning not in request.description:
         whole["description"] = f"{request.content_warning} {request.description}".strip()
     return replace(request, **whole)
@@ -114,6 +124,7 @@ def publish(
         units = _new_units(context, platform, plan.id, plan.round, request, let_in)
     notes = (*notes, *let_in.notes(units))
     sheet = cost_sheet(context, platform, units, plan.round, request, notes=notes)
+    sheet = with_sure(context, plan.id, request, sheet)
     if is_new:
         sheet = look_at_quotas(context, platform, units, sheet, short=request.short)
     if request.dry_run:
@@ -162,7 +173,7 @@ def _stored_units(context: Context, round_: int, request: PublishRequest) -> tup
         return units, (
             f"this round's HITs were written with another pay and keep it, not {request.pay_minor} minor units",
         )
-    if any(hit.redundancy > request.redundancy for hit in records):
+    if any(hit.redundancy > (request.most or request.redundancy) for hit in records):
         return units, (f"this round's HITs were written with another redundancy and keep it, not {request.redundancy}",)
     return units, ()
 
@@ -176,9 +187,11 @@ def _new_units(
         raise InputError("give either pay_minor (per submission) or pay_per_hour_minor, or a pool, whose price counts")
     with context.store.read() as tx:
         terms, pool = terms_of(context, tx, request.pool, request.skills, platform)
-        work = work_left(context, tx, plan_id, request.redundancy)
+        until = until_sure(context, tx, request.until, request.redundancy)
+        work = work_left(context, tx, plan_id, request.redundancy, until)
         gold = gold_pool(context, tx)
         seen = gold_shown(context, tx)
+        known = known_beside(context, tx, work)
     if work.empty:
         return []
     bundles = build_hits(
@@ -193,7 +206,7 @@ def _new_units(
         rng=context.rng("bundles", round_),
     )
     aspects = {each.name: each.guideline_version for each in context.aspects()}
-    bundles = tuple(all_asked(bundle, tuple(aspects)) for bundle in bundles)
+    bundles = tuple(all_asked(bundle, tuple(aspects), known) for bundle in bundles)
     is_shared = isinstance(platform, Recruiter)
     if not is_shared:
         terms = replace(terms, holds=let_in.holds)
@@ -278,6 +291,8 @@ def _write(
         "category": request.content_warning,
         "frees_slot": sorted(frees),
         "gold_limit": request.gold_limit,
+        "most": request.most,
+        "stop_error": request.error,
     }
     tx.campaigns.save_settings(context.campaign_id, changed)
     hits = sum(len(unit.records) for unit in units)

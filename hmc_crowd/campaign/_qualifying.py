@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hmc_crowd.campaign._entrance import keep_told
+from hmc_crowd.campaign._entrance import keep_told, require_qualifications
 from hmc_crowd.campaign._pseudonyms import pseudonyms
-from hmc_crowd.errors import InputError, StateError
-from hmc_crowd.platform import SyncsQualifications
+from hmc_crowd.errors import StateError
 from hmc_crowd.quality import Attempt, QualificationTest
 from hmc_crowd.store import AttemptRecord, TestRecord
 
@@ -19,7 +18,16 @@ if TYPE_CHECKING:
     from hmc_crowd.platform import Platform
     from hmc_crowd.store import Transaction
 
-__all__ = ["Synced", "add_test", "attempts", "find", "qualified", "sync", "take_test", "tests"]
+__all__ = [
+    "Synced",
+    "add_test",
+    "attempts",
+    "find",
+    "qualified",
+    "sync",
+    "take_test",
+    "tests",
+]
 
 
 @dataclass(frozen=True)
@@ -99,10 +107,7 @@ def sync(
     context: Context, platform: Platform, name: str, *, version: int | None, also: Sequence[int], drop_excluded: bool
 ) -> Synced:
     """Tell a platform who is qualified."""
-    if not isinstance(platform, SyncsQualifications):
-        raise InputError(
-            f"platform {platform.name!r} keeps no qualifications; on your own pages the study's test decides who works"
-        )
+    keeper = require_qualifications(platform)
     with context.store.read() as tx:
         test = find(context, tx, name, version)
         scores = _scores(context, tx, test, also)
@@ -110,7 +115,7 @@ def sync(
         scores = {worker: score for worker, score in scores.items() if worker not in left_out}
         raw = tx.workers.raw_ids(platform.name, scores)
     known = {raw[worker]: score for worker, score in scores.items() if worker in raw}
-    there, changed = platform.sync_qualification(
+    there, changed = keeper.sync_qualification(
         _name_there(context, test), f"Passed the test {test.name}, version {test.version}.", known
     )
     with context.store.begin() as tx:
@@ -121,7 +126,7 @@ def sync(
 
 def _name_there(context: Context, test: QualificationTest) -> str:
     """Return what a platform calls it; another campaign's test of the same name must not lose its people by ours."""
-    return f"hmc {test.name} v{test.version} {str(context.settings()['uid'])[-8:]}"
+    return f"hmc {test.name} v{test.version} {context.uid()[-8:]}"
 
 
 def _left_out(context: Context, tx: Transaction) -> set[str]:

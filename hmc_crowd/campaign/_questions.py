@@ -55,12 +55,12 @@ def questions_of(table: Any, *, name: str, is_gold: bool = False) -> list[Bundle
     ]
 
 
-def gold_of(table: Any, *, besides: Collection[tuple[str, str]]) -> tuple[list[BundleItem], list[tuple[Any, int]]]:
-    """Read the columns of gold, questions of the work left out, and between which cells drawing is balanced."""
+def gold_of(table: Any, *, besides: Collection[str]) -> tuple[list[BundleItem], list[tuple[Any, int]]]:
+    """Read the columns of gold, without the items of the work, and between which cells drawing is balanced."""
     every = questions_of(table, name="gold", is_gold=True)
     # In reading order, so that the order of the rows decides nothing.
     rows = sorted(range(len(every)), key=lambda row: reading_order(every[row]))
-    rows = [row for row in rows if (every[row].item, every[row].aspect) not in besides]
+    rows = [row for row in rows if every[row].item not in besides]
     more: dict[str, list[Any] | None] = {"label": None, "difficulty": None}
     for column in more:
         if column in table:

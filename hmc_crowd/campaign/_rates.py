@@ -1,7 +1,7 @@
 """What was read off a platform about how often workers' work was approved? All of a table, or nothing of it.
 
-Guarantee: a share is never taken for a percentage, or the other way round, and a time without a zone is refused; a wrong
-reading would rank everybody, and teach the effort model, without anybody seeing it.
+Guarantee: a share is never taken for a percentage, or the other way round, and a time without a zone is refused; a
+wrong reading would rank everybody, and teach the effort model, without anybody seeing it.
 
 Source: requirements A22 and E3 (``0% (0/0)`` is unknown, not bad).
 """
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from hmc_crowd._base.clock import as_utc
-from hmc_crowd.campaign._pseudonyms import pseudonyms
+from hmc_crowd.campaign._pseudonyms import pseudonyms, worker_column
 from hmc_crowd.effort import parse_approval_rate
 from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.io import read_frame
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["add_rates"]
 
-# As our own frames, and MTurk's results, name them.
-_COLUMNS = {"worker": ("worker", "WorkerId"), "rate": ("rate", "LifetimeApprovalRate")}
+# As our own frames, and MTurk's results, name it.
+_RATE = ("rate", "LifetimeApprovalRate")
 
 
 def add_rates(context: Context, source: Any, *, platform: str, at: datetime | None) -> int:
@@ -39,7 +39,7 @@ def add_rates(context: Context, source: Any, *, platform: str, at: datetime | No
         raise InputError("platform is empty; name the one whose rates these are")
     moment = context.clock.now() if at is None else as_utc(at, name="at")
     loaded = read_frame(source, kind=None, name="rates")
-    workers = text_column(_column(loaded, "worker"), "worker", loaded.where).str.strip()
+    workers = text_column(loaded.frame[worker_column(loaded.frame, name="rates")], "worker", loaded.where).str.strip()
     if (workers == "").any():
         raise FrameError(f"{loaded.where.name}: worker is empty: {loaded.rows((workers == '').to_numpy())}; name each")
     rate, counted = _rates(loaded)
@@ -55,16 +55,12 @@ def add_rates(context: Context, source: Any, *, platform: str, at: datetime | No
     return new
 
 
-def _column(loaded: Loaded, name: str) -> pd.Series[Any]:
-    for each in _COLUMNS[name]:
-        if each in loaded.frame:
-            return loaded.frame[each]
-    raise FrameError(f"rates lack the column {name}; give worker (the platform's id) and rate")
-
-
 def _rates(loaded: Loaded) -> tuple[list[float | None], list[float]]:
     """Return the rates as shares, missing where unknown, and on how many reviews each rests, where that is said."""
-    cells = _column(loaded, "rate")
+    column = next((each for each in _RATE if each in loaded.frame), None)
+    if column is None:
+        raise FrameError("rates lack the column rate; give worker (the platform's id) and rate")
+    cells = loaded.frame[column]
     is_empty = missing_cells(cells, cells.astype(object).to_numpy())
     found: list[float | None] = []
     counted: list[float] = []
@@ -77,9 +73,10 @@ def _rates(loaded: Loaded) -> tuple[list[float | None], list[float]]:
         found.append(share)
         counted.append(n)
     if wrong.any():
+        seen = loaded.rows(wrong, cells.astype(object).to_numpy())
         raise FrameError(
-            f"{loaded.where.name}: rate is no share of approved work: {loaded.rows(wrong, cells.astype(object).to_numpy())}"
-            "; write 0.95, 95% or 95% (19/20), and nothing where nobody knows"
+            f"{loaded.where.name}: rate is no share of approved work: {seen}; write 0.95, 95% or 95% (19/20), and "
+            "nothing where nobody knows"
         )
     return found, counted
 

@@ -17,6 +17,7 @@ from hmc_crowd.campaign._guideline import Versions
 from hmc_crowd.campaign._labels import final_labels
 from hmc_crowd.campaign._report_doubt import gold_confidence, worker_quality
 from hmc_crowd.campaign._report_words import accuracy_words, certificate_words, figures_of
+from hmc_crowd.campaign._stopping_bound import stopping_words
 from hmc_crowd.campaign._tier_figures import tier_words
 from hmc_crowd.errors import FrameError
 from hmc_crowd.io import read_frame
@@ -84,7 +85,12 @@ def report_data(context: Context, truth: pd.DataFrame | None) -> ReportData:
             effort_scores=_effort_scores(model.scores) if model else None,
             effort_split=_effort_split(model.scores) if model else None,
             rounds=_rounds(context, tx, plan.round),
-            notes=(*plan.header["notes"], *_how_asked(context, tx, answers), *tier_words(context)),
+            notes=(
+                *plan.header["notes"],
+                *_how_asked(context, tx, answers),
+                *tier_words(context),
+                *stopping_words(context),
+            ),
             missing={
                 "wrong_kept": "the truth of machine-kept items is not known; give --truth FILE where it is",
                 "figures": no_figures,

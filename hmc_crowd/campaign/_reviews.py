@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hmc_crowd.campaign import _appeals, _expert_load, _secret_audit, _secret_result, _tier_figures, _tiers
+from hmc_crowd.campaign import (
+    _appeals,
+    _expert_load,
+    _review_policy,
+    _secret_audit,
+    _secret_result,
+    _tier_figures,
+    _tiers,
+)
 from hmc_crowd.campaign._aspects import choice_of
 from hmc_crowd.campaign._looks import looks
 
@@ -53,7 +61,7 @@ class Reviews:
         ...     print(made.set_reviews({"all": 0.1, "high": 1.0}))
         a second expert looks at 10% of what one expert decided, 100% of items of high risk; the highest tier is 3
         """
-        return _tiers.set_policy(self._context, second_look, top=top)
+        return _review_policy.set_policy(self._context, second_look, top=top)
 
     def reviews(self, *, aspect: str | None = None) -> pd.DataFrame:
         """Return how each item stands that experts have judged or somebody has appealed about.

@@ -22,7 +22,20 @@ _BY_CHANCE = 0.001
 
 @dataclass(frozen=True)
 class SecretDraw:
-    """How many labels were drawn of how many, and the hash that binds the auditors; never which."""
+    """How many labels were drawn of how many, and the hash that binds the auditors; never which.
+
+    Parameters
+    ----------
+    aspect : str
+    number : int
+        1 for the first sample of the aspect.
+    drawn, items : int
+        Labels in the sample, and labels there are.
+    commitment : str
+        Hash of the key, published in the event log.
+    earlier_unopened : int
+        Samples drawn before this one that nobody has opened: who draws until he likes the sample is seen by it.
+    """
 
     aspect: str
     number: int

@@ -112,9 +112,15 @@ def check_quality(
     )
 
 
-def quality_table(context: Context, tx: Transaction, *, level: float = 0.95) -> pd.DataFrame:
-    """Return everybody's quality with its interval: ``worker, right, n, quality, low, high, source``."""
-    rows, keys = gold_rows(context, tx, tx.work.answers(context.campaign_id), first_only=True)
+def quality_table(
+    context: Context, tx: Transaction, *, level: float = 0.95, answers: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Return everybody's quality with its interval: ``worker, right, n, quality, low, high, source``.
+
+    ``answers`` are all of the campaign, where somebody has read them already.
+    """
+    said = tx.work.answers(context.campaign_id) if answers is None else answers
+    rows, keys = gold_rows(context, tx, said, first_only=True)
     return _quality(context, rows, keys, level)
 
 

@@ -6,11 +6,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.money import Money
+from hmc_crowd.campaign._appeals import to_settle
 from hmc_crowd.campaign._arms import Arms, arms_of
 from hmc_crowd.campaign._asked import Question, question_of
 from hmc_crowd.campaign._guideline import Versions
 from hmc_crowd.campaign._quota_check import progress_lines
+from hmc_crowd.campaign._sure_sheet import SureSheet, sure_sheet
 from hmc_crowd.campaign._units import machine_version
+from hmc_crowd.campaign._until_sure import setting_of, until_sure
 from hmc_crowd.campaign._work import open_places, work_left
 
 if TYPE_CHECKING:
@@ -46,6 +49,10 @@ class Status:
         Questions that somebody left without an answer, and questions that somebody reported.
     quotas : tuple of str
         Which quotas lack people, in words (`Campaign.quota_progress`).
+    appeals : tuple of str
+        Items whose appeal only a person can settle (`Campaign.settle_appeal`).
+    sure : SureSheet or None
+        How many labels are sure, where they are asked for until they are (`Campaign.publish` with ``most``).
     """
 
     campaign: str
@@ -82,6 +89,8 @@ class Status:
     skipped: int = 0
     flagged: int = 0
     quotas: tuple[str, ...] = ()
+    appeals: tuple[str, ...] = ()
+    sure: SureSheet | None = None
 
     @property
     def satisfied(self) -> bool:
@@ -117,7 +126,9 @@ def status(context: Context) -> Status:
         budget = tx.budget.totals(cid)
         items = tx.frames.count(cid, "items")
         redundancy = int(record.settings.get("redundancy", 1))
-        left = len(work_left(context, tx, plan.id, redundancy)) if plan else 0
+        until = until_sure(context, tx, setting_of(record.settings), redundancy) if plan else None
+        left = len(work_left(context, tx, plan.id, redundancy, until)) if plan else 0
+        sure = sure_sheet(context, tx, plan.id, redundancy, until) if plan and until else None
         counted = {kind: tx.frames.count(cid, kind) for kind in ("predictions", "gold", "efforts")}
         answers = tx.work.answers(cid)
         missing = tx.work.missing_counts(cid)
@@ -126,6 +137,7 @@ def status(context: Context) -> Status:
         current = plan is None or _is_current(context, tx, plan, tx.frames.count(cid, "predictions", aspect=first))
         stale = int(Versions(context, tx).stale(answers).sum())
         quotas = progress_lines(context, tx)
+        appeals = to_settle(context, tx)
     unsent = sum(intent.state in {"planned", "sent"} and intent.operation in _PUBLISHING for intent in intents)
     asked = [question_of(intent) for intent in intents if intent.state == "needs_human"]
     draft = Status(
@@ -161,6 +173,8 @@ def status(context: Context) -> Status:
         stale=stale,
         arms=arms_of(answers),
         quotas=quotas,
+        appeals=appeals,
+        sure=sure,
         plan_current=current,
         next_step="",
     )

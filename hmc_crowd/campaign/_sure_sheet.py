@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hmc_crowd._base.money import Money
+from hmc_crowd.campaign._until_sure import until_sure
 from hmc_crowd.campaign._work import asked_units
 
 if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
+    from hmc_crowd.campaign._cost_sheet import CostSheet
+    from hmc_crowd.campaign._publish import PublishRequest
     from hmc_crowd.campaign._until_sure import UntilSure
     from hmc_crowd.store import Transaction
 
-__all__ = ["SureSheet", "sure_sheet"]
+__all__ = ["SureSheet", "sure_sheet", "with_sure"]
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,8 @@ class SureSheet:
     most, error : int and float
         Most answers, and most chance of a wrong label of a sure one.
     answers_at_most, answers_likely : int or None
-        Answers that rounds after this one may take, if no further label becomes sure, and if labels become sure as often
-        as so far; None before anything is known of that.
+        Answers that rounds after this one may take: if no further label becomes sure, and if labels become sure as
+        often as so far; None before anything is known of that.
     cost_at_most_minor, cost_likely_minor : int or None
         The campaign's total then, at this round's price of an answer; None where nothing says what one costs.
     why_none : tuple of str
@@ -116,6 +119,24 @@ def sure_sheet(
         cost_likely_minor=None if cost is None or likely is None else cost(likely),
         why_none=until.why_none,
     )
+
+
+def with_sure(context: Context, plan_id: int, request: PublishRequest, sheet: CostSheet) -> CostSheet:
+    """Add to a cost sheet how many labels are sure, and what later rounds may cost, where that is asked for."""
+    with context.store.read() as tx:
+        until = until_sure(context, tx, request.until, request.redundancy)
+        if until is None:
+            return sheet
+        found = sure_sheet(
+            context,
+            tx,
+            plan_id,
+            request.redundancy,
+            until,
+            per_answer_minor=sheet.total_minor / sheet.answers if sheet.answers else None,
+            committed_minor=sheet.total_minor + sheet.committed_minor,
+        )
+    return replace(sheet, sure=found, notes=(*sheet.notes, *found.why_none))
 
 
 def _chance_of_sure(given: np.ndarray, sure: np.ndarray, redundancy: int) -> float | None:

@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from hmc_crowd._base.ids import digest
-from hmc_crowd.errors import InputError
+from hmc_crowd.errors import FrameError
+from hmc_crowd.quality import tier_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import KeyRecord, PoolRecord, Transaction
 
-__all__ = ["ANY_TIER", "ReviewPolicy", "policy_of", "pool_of", "set_policy", "skills_of", "tier_in_pool", "tiers_in"]
+__all__ = [
+    "ALL",
+    "ANY_TIER",
+    "RISKS",
+    "SETTING",
+    "ReviewPolicy",
+    "policy_of",
+    "pool_of",
+    "skills_of",
+    "tier_in_pool",
+    "tiers_in",
+]
 
 ANY_TIER = 3
 """Who belongs to no tier may judge everything: nobody has said otherwise."""
 _POOL = "pool:"
 _TIERS = {"tier1": 1, "tier2": 2, "tier3": 3}
-_RISKS = ("low", "medium", "high")
-_SETTING = "reviews"
-_ALL = "all"
+RISKS = ("low", "medium", "high")
+SETTING = "reviews"
+ALL = "all"
 
 
 @dataclass(frozen=True)
@@ -43,7 +58,7 @@ class ReviewPolicy:
     @property
     def by_risk(self) -> bool:
         """Whether the risk of an item matters."""
-        return any(name in self.second_look for name in _RISKS)
+        return any(name in self.second_look for name in RISKS)
 
     @property
     def version(self) -> str:
@@ -59,7 +74,7 @@ class ReviewPolicy:
         >>> policy.share(1), policy.share(2), policy.share(2, "high")
         (0.2, 0.1, 1.0)
         """
-        names = (_ALL, str(tier), risk if isinstance(risk, str) else "")
+        names = (ALL, str(tier), risk if isinstance(risk, str) else "")
         return max((self.second_look.get(name, 0.0) for name in names), default=0.0)
 
     def __str__(self) -> str:
@@ -69,48 +84,12 @@ class ReviewPolicy:
 
 def policy_of(settings: Mapping[str, Any]) -> ReviewPolicy:
     """Return the policy that the campaign's settings hold."""
-    held = settings.get(_SETTING) or {}
+    held = settings.get(SETTING) or {}
     return ReviewPolicy(dict(held.get("second_look", {})), int(held.get("top", ANY_TIER)))
 
 
-def set_policy(
-    context: Context, second_look: float | Mapping[int | str, float] | None, *, top: int | None
-) -> ReviewPolicy:
-    """Put a policy in force; what is None stays as it is."""
-    with context.store.begin() as tx:
-        settings = context.settings_in(tx)
-        before = policy_of(settings)
-        shares = before.second_look if second_look is None else _shares(second_look)
-        highest = before.top if top is None else top
-        if isinstance(highest, bool) or highest not in (1, 2, 3):
-            raise InputError(f"top is {top!r}; give 1, 2 or 3")
-        policy = ReviewPolicy(shares, highest)
-        tx.campaigns.save_settings(
-            context.campaign_id, {**settings, _SETTING: {"second_look": dict(shares), "top": highest}}
-        )
-        context.log(tx, "reviews set", second_look=dict(shares), top=highest)
-    return policy
-
-
-def _shares(given: float | Mapping[int | str, float]) -> dict[str, float]:
-    named = given if isinstance(given, Mapping) else {_ALL: given}
-    known = (_ALL, "1", "2", "3", *_RISKS)
-    found = {str(name): share for name, share in named.items()}
-    odd = [name for name in found if name not in known]
-    if odd:
-        raise InputError(f"second_look names {odd[0]!r}; name {', '.join(known)}")
-    bad = [share for share in found.values() if isinstance(share, bool) or not _is_share(share)]
-    if bad:
-        raise InputError(f"second_look is {bad[0]!r}; give a share in [0, 1]")
-    return {name: float(share) for name, share in found.items() if share}
-
-
-def _is_share(value: Any) -> bool:
-    return isinstance(value, int | float) and 0 <= value <= 1
-
-
 def _called(name: str) -> str:
-    if name == _ALL:
+    if name == ALL:
         return "what one expert decided"
     return f"tier {name}'s" if name.isdecimal() else f"items of {name} risk"
 
@@ -129,6 +108,32 @@ def skills_of(key: KeyRecord) -> set[str]:
 def tier_in_pool(pool: PoolRecord | None) -> int:
     """Return the tier of a pool's experts; a pool of the crowd counts as the lowest."""
     return ANY_TIER if pool is None else _TIERS.get(pool.kind, 1)
+
+
+def tiers_asked(known: pd.DataFrame, *, top: int) -> pd.Series[int] | None:
+    """Return the tier that each item asks for, ``top`` at most; None where nothing is known that would say it.
+
+    Parameters
+    ----------
+    known : pandas.DataFrame
+        ``tier``, or any of ``risk, complexity``; what is missing of an item asks for the highest tier.
+    top : int
+    """
+    if "tier" in known:
+        tier = pd.to_numeric(known["tier"], errors="coerce").fillna(top)
+    elif {"risk", "complexity"} & set(known.columns):
+        risk = known["risk"] if "risk" in known else pd.Series("low", index=known.index)
+        hard = known["complexity"] if "complexity" in known else pd.Series(0.0, index=known.index)
+        numbers = pd.to_numeric(hard, errors="coerce")
+        bad = numbers.isna() & hard.notna()
+        if bad.any():
+            raise FrameError(
+                f"complexity must lie in [0, 1]: item {known.loc[bad, 'item'].iloc[0]!r} has {hard[bad].iloc[0]!r}"
+            )
+        tier = pd.Series(tier_of(risk.tolist(), numbers.to_numpy(dtype=float)), index=known.index)
+    else:
+        return None
+    return tier.clip(upper=top)
 
 
 def tiers_in(context: Context, tx: Transaction, experts: list[str]) -> dict[str, int]:

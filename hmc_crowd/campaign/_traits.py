@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from hmc_crowd.campaign._pseudonyms import pseudonyms
+from hmc_crowd.campaign._pseudonyms import pseudonyms, worker_column
 from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.io import read_frame
 from hmc_crowd.quality import age_group
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Traits", "add_traits", "wide_traits"]
 
-# As our own frames, Prolific's demographic export (now, and before 2022) and MTurk's results name the worker.
-_WORKER = ("worker", "Participant id", "participant_id", "WorkerId")
 _USUAL = ("sex", "gender", "region", "country_of_residence", "age", "age_group")
 _REVOKED = {"consent_revoked", "prefer not to say", "rather not say"}
 _NOT_SAID = {"", "data_expired", "nan"}
@@ -40,6 +38,7 @@ _POINTING = {
     "name", "firstname", "lastname", "surname", "username", "address", "street", "postcode", "zip", "zipcode", "birth",
     "birthday", "birthdate", "dob", "passport", "ssn", "iban",
 }  # fmt: skip
+_PLACES = {"country", "region", "continent"}
 _MOST_VALUES, _MOST_NUMBERS, _LONGEST, _OLDEST = 20, 10, 100, 120
 
 
@@ -85,9 +84,7 @@ def add_traits(
     if not platform.strip():
         raise InputError("platform is empty; name the one whose workers these are")
     frame = read_frame(source, kind=None, name="traits").frame
-    worker = next((name for name in _WORKER if name in frame.columns), None)
-    if worker is None:
-        raise FrameError("traits lack the column worker; give the platform's ids (Prolific: Participant id)")
+    worker = worker_column(frame, name="traits")
     raw = frame[worker].astype(str).str.strip()
     wanted = _wanted([str(each) for each in frame.columns if each != worker], attributes)
     there = ~raw.str.lower().isin(_REVOKED | _NOT_SAID)
@@ -140,7 +137,9 @@ def _wanted(columns: list[str], attributes: Sequence[str] | Mapping[str, str] | 
         if found is None:
             raise FrameError(f"traits lack the column {column}; there are: {', '.join(columns) or 'no others'}")
         attribute = _plain(name)
-        if set(_plain(found).split("_")) & _POINTING or set(attribute.split("_")) & _POINTING:
+        if not attribute:
+            raise InputError(f"attribute {name!r} holds no letter; name it in words")
+        if _points(_plain(found)) or _points(attribute):
             raise InputError(f"attribute {column!r} points at single people; keep only what groups of people share")
         wanted[found] = "age_group" if "age" in (_plain(found), attribute) else attribute
     if len(set(wanted.values())) < len(wanted):
@@ -150,8 +149,15 @@ def _wanted(columns: list[str], attributes: Sequence[str] | Mapping[str, str] | 
     return wanted
 
 
+def _points(name: str) -> bool:
+    """Say whether a column is about single people: a birthday is, the country of birth is not."""
+    words = set(name.split("_"))
+    return bool(words & (_POINTING - {"birth"} if words & _PLACES else _POINTING))
+
+
 def _plain(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "_", str(name).lower()).strip("_")
+    """Return a name in small letters, of whatever script, with one line between its words."""
+    return re.sub(r"[\W_]+", "_", str(name).casefold()).strip("_")
 
 
 def _values(cells: pd.Series[Any], attribute: str) -> pd.Series[Any]:

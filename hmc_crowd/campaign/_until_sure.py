@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from hmc_crowd.aggregation import sure_labels
+from hmc_crowd.aggregation._sure import gold_needed  # because a plan must know it before there are answers
 from hmc_crowd.campaign._data import known_labels
 from hmc_crowd.campaign._guideline import Versions
 from hmc_crowd.errors import InputError
@@ -33,10 +34,10 @@ if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import AspectRecord, Transaction
 
-__all__ = ["ERROR", "UntilSure", "check_most", "setting_of", "until_sure"]
+__all__ = ["ERROR", "LABELLED", "UntilSure", "check_most", "setting_of", "until_sure"]
 
 ERROR = 0.05
-_LABELLED = ("nominal", "pair")
+LABELLED = ("nominal", "pair")
 
 
 @dataclass(frozen=True)
@@ -120,14 +121,16 @@ def until_sure(
     answers = answers[~Versions(context, tx).stale(answers)]
     gold = tx.frames.read(context.campaign_id, "gold")
     labels = tx.labels.read(context.campaign_id)
-    kinds = [each for each in tx.campaigns.aspects(context.campaign_id) if each.kind in _LABELLED]
+    kinds = [each for each in tx.campaigns.aspects(context.campaign_id) if each.kind in LABELLED]
     found: dict[str, SureLabels] = {}
     sure: list[pd.DataFrame] = []
+    too_few: list[str] = []
     for each in kinds:
         rows = answers[answers["aspect"].astype(str) == each.name]
-        if rows.empty:
-            continue
         known = gold.loc[gold["aspect"].astype(str) == each.name, ["item", "label"]]
+        if rows.empty:
+            too_few += _too_little(each.name, len(known), error)
+            continue
         look = sure_labels(
             rows[["task", "worker", "label", "submitted"]],
             known if len(known) else None,
@@ -140,9 +143,20 @@ def until_sure(
         found[each.name] = look
         sure.append(_sure_of(look, labels[labels["aspect"].astype(str) == each.name], each))
     every = pd.concat(sure) if sure else pd.DataFrame({"item": [], "aspect": []}, dtype=object)
-    why = tuple(f"{name}: {each.why_none}" for name, each in found.items() if each.why_none)
+    why = (*too_few, *(f"{name}: {each.why_none}" for name, each in found.items() if each.why_none))
     index = pd.MultiIndex.from_frame(every[["item", "aspect"]])
     return UntilSure(most, error, tuple(each.name for each in kinds), index, found, why)
+
+
+def _too_little(aspect: str, gold: int, error: float) -> list[str]:
+    """Say before anybody has answered that nothing will be sure, if so."""
+    needed = gold_needed(error)
+    if gold >= needed:
+        return []
+    return [
+        f"{aspect}: {gold:,} gold items are known, and {needed:,} must have answers before a label can be called sure "
+        f"at an error of {error:g}; until then everything is asked as often as it may be"
+    ]
 
 
 def _sure_of(look: SureLabels, labels: pd.DataFrame, aspect: AspectRecord) -> pd.DataFrame:

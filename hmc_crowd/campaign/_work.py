@@ -14,7 +14,7 @@ from hmc_crowd.campaign._guideline import Versions
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.campaign._packing import BundleItem
@@ -43,15 +43,15 @@ def work_left(
 def asked_units(
     context: Context, tx: Transaction, plan_id: int, redundancy: int, until: UntilSure | None = None
 ) -> pd.DataFrame:
-    """Return ``item, aspect, destination, given, coming, needed`` of every question about the plan's items for people."""
+    """Return every question about the plan's items for people: ``item, aspect, destination, given, coming, needed``."""
     if isinstance(redundancy, bool) or redundancy < 1:
         raise InputError(f"redundancy is {redundancy}; at least one worker must answer an item")
     units = _questions(context, tx, tx.plans.read(plan_id, people_only=True, columns=["item", "destination"]))
     versions = Versions(context, tx)
     pairs = pd.MultiIndex.from_frame(units[["item", "aspect"]])
-    given = _given(context, tx, versions).reindex(pairs, fill_value=0).to_numpy()
+    given = np.asarray(_given(context, tx, versions).reindex(pairs, fill_value=0), dtype=np.int64)
     # Places of earlier HITs that somebody may still take are as good as asked.
-    coming = _still_coming(context, tx, versions).reindex(pairs, fill_value=0).to_numpy()
+    coming = np.asarray(_still_coming(context, tx, versions).reindex(pairs, fill_value=0), dtype=np.int64)
     have = given + coming
     labels = tx.labels.read(context.campaign_id)
     tied = pairs.isin(pd.MultiIndex.from_frame(labels.loc[labels["tied"].astype(bool), ["item", "aspect"]]))
@@ -148,18 +148,41 @@ def gold_work(context: Context, tx: Transaction) -> pd.DataFrame:
     return _with_cost(context, tx, gold[["item", "aspect", "label"]])
 
 
-def all_asked(bundle: Bundle, aspects: Sequence[str]) -> Bundle:
-    """Return a bundle in which gold is asked what the other items are asked, in the campaign's order: nothing tells it.
+def known_beside(context: Context, tx: Transaction, work: pd.DataFrame) -> dict[str, frozenset[str]]:
+    """Return, of each item that is to be judged, the aspects whose answer is known: they are asked along, as gold."""
+    aspects = [each.name for each in tx.campaigns.aspects(context.campaign_id)]
+    if len(aspects) == 1 or work.empty:
+        return {}
+    wanted = work["item"].astype(str).unique().tolist()
+    known = tx.frames.read(context.campaign_id, "gold", columns=["item", "aspect"], items=wanted).astype(str)
+    return {str(item): frozenset(some) for item, some in known.groupby("item")["aspect"]}
 
-    The order of an item's questions would give gold away where the two differed, and is what the owner meant.
+
+def all_asked(bundle: Bundle, aspects: Sequence[str], known: Mapping[str, Collection[str]] | None = None) -> Bundle:
+    """Return a bundle in which all items are asked the same, in the campaign's order: nothing tells gold.
+
+    What is known of an item that is judged in another aspect (``known``, by item) is asked along as gold. The order of
+    an item's questions would give gold away where the two differed, and is what the owner meant.
     """
+    known = known or {}
     asked = {each.aspect for each in bundle.items if not each.is_gold}
+    asked |= {name for each in bundle.items if not each.is_gold for name in known.get(each.item, ())}
     items: list[BundleItem] = []
     for is_gold, run in groupby(bundle.items, key=lambda each: (each.is_gold, each.item)):
         if not is_gold[0]:
-            items += sorted(run, key=lambda each: aspects.index(each.aspect))
+            items += sorted(_with_known([*run], known), key=lambda each: aspects.index(each.aspect))
             continue
         each = next(run)
         wanted = [name for name in aspects if name in asked | {each.aspect}]
         items += [replace(each, aspect=name, effort_s=each.effort_s / len(wanted)) for name in wanted]
     return replace(bundle, items=tuple(items))
+
+
+def _with_known(run: list[BundleItem], known: Mapping[str, Collection[str]]) -> list[BundleItem]:
+    """Return the questions about an item with those whose answer is known; together they take as long as before."""
+    more = sorted({*known.get(run[0].item, ())} - {each.aspect for each in run})
+    if not more:
+        return run
+    part = sum(each.effort_s for each in run) / (len(run) + len(more))
+    gold = [replace(run[0], aspect=name, is_gold=True) for name in more]
+    return [replace(each, effort_s=part) for each in (*run, *gold)]

@@ -82,8 +82,8 @@ def build_hits(
         Expected length of a HIT. Long enough that reading into a dialogue pays, short enough for one sitting.
     gold : frame or mapping of columns, optional
         Questions with known labels: the columns of ``work`` without ``needed`` and, so that gold is balanced over
-        them, ``label`` and ``difficulty`` (any number, larger is harder). Those that are in ``work`` as well are asked
-        as work only.
+        them, ``label`` and ``difficulty`` (any number, larger is harder). Those about an item
+        of ``work`` are left out: nobody meets an item twice.
     gold_share : float, default 0.1
         Gold's share of a bundle's questions, in [0, 1); one gold question at least, 0 mixes none in.
     gold_limit : int, optional
@@ -131,7 +131,7 @@ def build_hits(
     most_places = int(needed.max(initial=0))
     _check_limit(gold_limit, most_places)
     mixed_in = gold is not None and gold_share > 0
-    known, cells = gold_of(gold, besides={(each.item, each.aspect) for each in questions}) if mixed_in else ([], [])
+    known, cells = gold_of(gold, besides={each.item for each in questions}) if mixed_in else ([], [])
     capacity_s = target_s - _gold_s(known, questions, gold_share, target_s)
     packed: list[tuple[int, list[BundleItem]]] = []
     for places in sorted(set(needed.tolist()) - {0}):

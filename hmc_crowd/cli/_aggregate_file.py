@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from hmc_crowd.cli._arguments import numbers
 from hmc_crowd.errors import FrameError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
     from hmc_crowd.aggregation import AggregateResult
+    from hmc_crowd.io import Loaded
 
 __all__ = ["FileRequest", "aggregate_file", "report_file"]
 
@@ -44,31 +50,98 @@ class FileRequest:
 def aggregate_file(request: FileRequest, progress: Callable[[str, int, int], None] | None = None) -> AggregateResult:
     """Read the files of a request and aggregate."""
     from hmc_crowd.aggregation import aggregate, method_name
-    from hmc_crowd.io import read_frame
 
     name = method_name(request.method)
-    numbers = name == "numeric" and not request.labels
+    numeric = name == "numeric" and not request.labels
     gold = _gold(request)
-    history = None if request.history is None else read_frame(request.history, kind=None).frame
     if request.engine == "dask" and request.scheduler is None:
         raise InputError("--engine dask needs --scheduler ADDRESS, such as tcp://10.0.0.7:8786")
-    found = aggregate(
-        _answers(request, name, numbers=numbers),
-        method=name,
-        gold=_as_numbers(gold, request.gold) if numbers and gold is not None else gold,
-        labels=request.labels or None,
-        history=history if history is None else history.assign(count=_counts(history, request.history)),
-        strata=request.strata,
-        weights=request.weights,
-        repeats=request.repeats,  # type: ignore[arg-type]  # because aggregate checks it and names the rules
-        engine=request.engine,  # type: ignore[arg-type]  # because LocalEngine checks it and names the engines
-        client=request.scheduler,
-        progress=progress,
-    )
+    with _files_named(request):
+        found = aggregate(
+            _answers(request, name, numeric=numeric),
+            method=name,
+            gold=None if gold is None else (gold.with_numbers() if numeric else gold.frame),
+            labels=request.labels or None,
+            history=None if request.history is None else _history(request.history),
+            strata=request.strata,
+            weights=request.weights,
+            repeats=request.repeats,  # type: ignore[arg-type]  # because aggregate checks it and names the rules
+            engine=request.engine,  # type: ignore[arg-type]  # because LocalEngine checks it and names the engines
+            client=request.scheduler,
+            progress=progress,
+        )
     return found if request.labels else _with_caution(found)
 
 
-def _gold(request: FileRequest) -> pd.DataFrame | None:
+@contextmanager
+def _files_named(request: FileRequest) -> Iterator[None]:
+    """Let errors that begin with what the library calls a table begin with the file that was named for it."""
+    files = {"answers": request.answers, "gold": request.gold, "history": request.history}
+    try:
+        yield
+    except (FrameError, InputError) as error:
+        found = re.match(r"(answers|gold|history)\b(?! (?:and|goes) )(\.?)", str(error))
+        if found is None or files[found[1]] is None:
+            raise
+        # `answers.label` is a column of the table; what goes with a method is an option.
+        raise type(error)(f"{files[found[1]]}{':' if found[2] else ''} {str(error)[found.end() :].lstrip()}") from None
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Rows of a file, perhaps not all of them; told by their lines where the file has some."""
+
+    path: Path
+    frame: pd.DataFrame
+    source: Loaded | None = None
+
+    def rows(self, bad: NDArray[np.bool_]) -> str:
+        import numpy as np
+
+        from hmc_crowd._base.checks import first_rows
+
+        if self.source is None:
+            return first_rows(bad, {row: repr(value) for row, value in enumerate(self.frame["label"]) if bad[row]})
+        every = np.zeros(len(self.source.frame), dtype=bool)
+        every[self.frame.index[bad]] = True
+        return self.source.rows(every, self.source.frame["label"].to_numpy())
+
+    def of_aspect(self, aspect: str | None) -> _Table:
+        """Return the rows of one aspect; of the only one when none is named."""
+        there = sorted(map(str, self.frame["aspect"].dropna().unique())) if "aspect" in self.frame else []
+        if aspect is None:
+            if len(there) > 1:
+                raise FrameError(f"{self.path} mixes the aspects {', '.join(there)}; name one with --aspect")
+            return self
+        if aspect not in there:
+            raise InputError(f"--aspect is {aspect!r}; {self.path} has {', '.join(there) or 'no aspects'}")
+        return replace(self, frame=self.frame[self.frame["aspect"] == aspect])
+
+    def with_numbers(self) -> pd.DataFrame:
+        """Return the rows with labels read as numbers; a missing one stays missing."""
+        import pandas as pd
+
+        found = pd.to_numeric(self.frame["label"], errors="coerce")
+        bad = (found.isna() & self.frame["label"].notna()).to_numpy()
+        if bad.any():
+            raise FrameError(
+                f"{self.path}: label must be a number in {self.rows(bad)}; correct these rows, or name the steps of "
+                "the scale from lowest to highest with --labels"
+            )
+        return self.frame.assign(label=found.astype(float))
+
+    def with_labels(self, labels: Sequence[str]) -> pd.DataFrame:
+        """Return the rows, or name those whose label is none of ``labels``; without any, every label is one."""
+        bad = (~self.frame["label"].isin(labels) & self.frame["label"].notna()).to_numpy()
+        if labels and bad.any():
+            raise FrameError(
+                f"{self.path}: label must be one of {', '.join(labels)}: {self.rows(bad)}; correct these rows, or name "
+                "the label in --labels"
+            )
+        return self.frame
+
+
+def _gold(request: FileRequest) -> _Table | None:
     """Read the gold; a column task is as good as item, as in the tables of crowd-kit's users."""
     import pandas as pd
 
@@ -77,22 +150,18 @@ def _gold(request: FileRequest) -> pd.DataFrame | None:
 
     if request.gold is None:
         return None
-    bare = read_frame(request.gold, kind=None).frame
-    refuse_seeing(bare.get("evidence", pd.Series(dtype=str)), what="be gold, which must not rest on a model")
-    named = bare.rename(columns={"task": "item"}) if "item" not in bare else None
-    found = read_frame(request.gold if named is None else named, kind="gold", name=str(request.gold)).frame
-    aspects = sorted(map(str, found["aspect"].dropna().unique())) if "aspect" in found else []
-    if request.aspect is not None and aspects:
-        return found[found["aspect"] == request.aspect]
-    if len(aspects) > 1:
-        raise FrameError(f"{request.gold} mixes the aspects {', '.join(aspects)}; name one with --aspect")
-    return found
+    bare = read_frame(request.gold, kind=None)
+    refuse_seeing(bare.frame.get("evidence", pd.Series(dtype=str)), what="be gold, which must not rest on a model")
+    named = bare.frame.rename(columns={"task": "item"}) if "item" not in bare.frame else None
+    found = read_frame(request.gold if named is None else named, kind="gold", name=str(request.gold))
+    # Renamed in memory, the rows are still those of the file.
+    table = _Table(request.gold, found.frame, replace(found, where=bare.where))
+    has_aspects = "aspect" in found.frame and found.frame["aspect"].notna().any()
+    return table.of_aspect(request.aspect if has_aspects else None)
 
 
 def _with_caution(result: AggregateResult) -> AggregateResult:
     """Say where a label looks like a missing value that some program wrote out as text."""
-    from dataclasses import replace
-
     odd = [name for name in _LOOK_MISSING if f"p_{name}" in result.frame]
     if not odd:
         return result
@@ -103,7 +172,7 @@ def _with_caution(result: AggregateResult) -> AggregateResult:
     return replace(result, cautions=(caution, *result.cautions))
 
 
-def _answers(request: FileRequest, name: str, *, numbers: bool) -> Any:
+def _answers(request: FileRequest, name: str, *, numeric: bool) -> Any:
     """Return a table of answers, or on a Dask cluster the path: nobody here needs to hold them."""
     from hmc_crowd.io import read_frame, read_mturk_batch
 
@@ -115,14 +184,26 @@ def _answers(request: FileRequest, name: str, *, numbers: bool) -> Any:
     if path.is_dir():
         raise InputError(f"{path} is a folder; name a file in it, or add --engine dask for one of Parquet files")
     if _is_batch(path):
-        frame = read_mturk_batch(path).answers
+        table = _Table(path, read_mturk_batch(path).answers)
     elif name.startswith("crowdkit:"):  # comparisons have other columns, sets and masks are no text
-        return _of_aspect(read_frame(path, kind=None).frame, request)
+        return _Table(path, read_frame(path, kind=None).frame).of_aspect(request.aspect).frame
     else:
         _require_one_kind(path)
-        frame = read_frame(path, kind="answers", allow_repeats=True, allow_empty_labels=True).frame
-    frame = _of_aspect(frame, request)
-    return _as_numbers(frame, path) if numbers else frame
+        loaded = read_frame(path, kind="answers", allow_repeats=True, allow_empty_labels=True)
+        _check_columns(loaded, request)
+        table = _Table(path, loaded.frame, loaded)
+    table = table.of_aspect(request.aspect)
+    return table.with_numbers() if numeric else table.with_labels(request.labels)
+
+
+def _check_columns(loaded: Loaded, request: FileRequest) -> None:
+    """Refuse columns that are named and not there, and weights that are no numbers."""
+    for option, column in (("--weights", request.weights), ("--strata", request.strata)):
+        if column is not None and column not in loaded.frame:
+            has = ", ".join(map(str, loaded.frame.columns))
+            raise FrameError(f"{request.answers} lacks the column {column!r} that {option} names (it has: {has})")
+    if request.weights is not None:
+        numbers(loaded, request.weights, request.answers)
 
 
 def _is_batch(path: Path) -> bool:
@@ -152,38 +233,14 @@ def _require_one_kind(path: Path) -> None:
         raise FrameError(f"{path}: label mixes values of the kinds {kinds}; write all of them alike")
 
 
-def _of_aspect(frame: pd.DataFrame, request: FileRequest) -> pd.DataFrame:
-    if request.aspect is None:
-        return frame
-    there = sorted(map(str, frame["aspect"].dropna().unique())) if "aspect" in frame else []
-    if request.aspect not in there:
-        raise InputError(f"--aspect is {request.aspect!r}; {request.answers} has {', '.join(there) or 'no aspects'}")
-    return frame[frame["aspect"] == request.aspect]
+def _history(path: Path) -> pd.DataFrame:
+    """Read past counts of workers; that the columns are there is checked where they are used."""
+    from hmc_crowd.io import read_frame
 
-
-def _as_numbers(frame: pd.DataFrame, path: Path | None) -> pd.DataFrame:
-    """Read the labels as numbers; a missing one stays missing."""
-    import pandas as pd
-
-    from hmc_crowd._base.checks import first_rows
-
-    found = pd.to_numeric(frame["label"], errors="coerce")
-    bad = (found.isna() & frame["label"].notna()).to_numpy()
-    if bad.any():
-        shown = {row: repr(value) for row, value in enumerate(frame["label"]) if bad[row]}
-        raise FrameError(
-            f"{path}: label must be a number in {first_rows(bad, shown)}; correct these rows, or name the steps of the "
-            "scale from lowest to highest with --labels"
-        )
-    return frame.assign(label=found.astype(float))
-
-
-def _counts(history: pd.DataFrame, path: Path | None) -> Any:
-    import pandas as pd
-
-    if "count" not in history:
+    loaded = read_frame(path, kind=None)
+    if "count" not in loaded.frame:
         raise FrameError(f"{path} lacks the column count; past counts are a table worker, label, truth, count")
-    return pd.to_numeric(history["count"], errors="coerce")
+    return loaded.frame.assign(count=numbers(loaded, "count", path))
 
 
 def report_file(result: AggregateResult, request: FileRequest, path: Path) -> Path:
@@ -209,8 +266,6 @@ def report_file(result: AggregateResult, request: FileRequest, path: Path) -> Pa
 
 
 def _without_gold(request: FileRequest) -> FileRequest:
-    from dataclasses import replace
-
     return replace(request, gold=None, method="dawid_skene" if request.method == "choose" else request.method)
 
 
@@ -221,7 +276,7 @@ def _on_gold(frame: pd.DataFrame | None, request: FileRequest) -> tuple[Any, Any
     gold = _gold(request)
     if gold is None:
         return None, None
-    both = frame.merge(gold[["item", "label"]], on="item", suffixes=("", "_gold"))
+    both = frame.merge(gold.frame[["item", "label"]], on="item", suffixes=("", "_gold"))
     if both.empty:
         return None, None
     return both["confidence"].to_numpy(), (both["label"] == both["label_gold"]).to_numpy(dtype=float)

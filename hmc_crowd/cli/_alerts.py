@@ -67,9 +67,12 @@ def set_rule(
     ] = None,
     wrong: Annotated[str | None, typer.Option("--wrong", metavar="SIDE", help="below or above.")] = None,
     recovers_at: Annotated[
-        float | None, typer.Option("--recovers-at", metavar="X", help="Where it is right again; the limit if none.")
+        float | None,
+        typer.Option("--recovers-at", metavar="X", help="Where it is right again; of a new rule the limit."),
     ] = None,
-    in_a_row: Annotated[int, typer.Option("--in-a-row", min=1, metavar="N", help="Looks that must agree.")] = 1,
+    in_a_row: Annotated[
+        int | None, typer.Option("--in-a-row", min=1, metavar="N", help="Looks that must agree; 1 of a new rule.")
+    ] = None,
     severity: Annotated[str | None, typer.Option("--severity", metavar="GRADE", help="low, medium or high.")] = None,
     db: Database = DEFAULT_DATABASE,
     campaign: CampaignName = None,
@@ -80,8 +83,15 @@ def set_rule(
 
     with open_campaign(db, campaign) as opened:
         known = {rule.name: rule for rule in opened.alert_rules()}
-        given: dict[str, Any] = {"limit": limit, "recovers_at": recovers_at, "in_a_row": in_a_row}
-        more = {"figure": figure, "wrong": wrong, "severity": severity}
+        given: dict[str, Any] = {"limit": limit}
+        # What is not named stays as it is.
+        more = {
+            "figure": figure,
+            "wrong": wrong,
+            "severity": severity,
+            "recovers_at": recovers_at,
+            "in_a_row": in_a_row,
+        }
         given |= {key: value for key, value in more.items() if value is not None}
         if name in known:
             known[name] = replace(known[name], **given)

@@ -12,6 +12,7 @@ from hmc_crowd._base.money import Money, parse_money, parse_pay
 from hmc_crowd.errors import FrameError, InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     import numpy as np
@@ -31,6 +32,7 @@ __all__ = [
     "read_money",
     "read_pay",
     "read_rate",
+    "require_both",
     "require_budget",
     "require_free",
     "skill_words",
@@ -219,6 +221,33 @@ def names(text: str) -> list[str]:
     ['good', 'bad']
     """
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+# What others call the machine's label, and the true one.
+_ALSO = {
+    "predicted": ("label", "prediction", "predicted_label", "machine", "machine_label"),
+    "target": ("gold", "truth", "true", "true_label", "expert"),
+}
+
+
+def require_both(columns: Iterable[str], file: Path) -> None:
+    """Refuse a file with only one of target and predicted, and say which of its columns may be the other.
+
+    Raises
+    ------
+    FrameError
+        One is there without the other.
+    """
+    there = [str(each) for each in columns]
+    missing = [name for name in _ALSO if name not in there]
+    if len(missing) != 1:
+        return
+    (name,) = missing
+    (other,) = set(_ALSO) - {name}
+    near = next((each for also in _ALSO[name] for each in there if each.strip().lower() == also), None)
+    what = "what is true" if name == "target" else "the machine's labels"
+    hint = f"rename {near!r} to {name!r} if it holds {what}" if near else f"add {name}, {what}"
+    raise FrameError(f"{file} has {other} but not {name}; {hint}, or leave {other} out")
 
 
 def numbers(loaded: Loaded, column: str, file: Path, *, high: float = math.inf) -> NDArray[np.float64]:

@@ -69,8 +69,11 @@ def status_facts(status: Status) -> Facts:
         ("stale", _stale(status)),
         *(("arms", str(each)) for each in status.arms),
         ("quotas", "; ".join(status.quotas) or None),
+        ("appeals", _appeals(status)),
         ("labels", f"{status.labels:,} by people, {status.tied:,} tied" if status.labels else None),
         ("review", _review(status)),
+        ("until sure", None if status.sure is None else str(status.sure)),
+        *(("", why) for why in (() if status.sure is None else status.sure.why_none)),
         ("left to do", f"{count(status.work_left, 'item')} need answers" if status.work_left else None),
         ("money", f"{money} committed, of which {reserved} still reserved" if status.hits else None),
         ("certificate", f"agreement with our people at least {at_least:.2%}" if at_least is not None else None),
@@ -145,7 +148,16 @@ def sheet_facts(sheet: CostSheet) -> Facts:
         ("fees", str(Money(sheet.fee_minor, sheet.currency))),
         *((f"pool {each.pool}", str(each).partition(": ")[2]) for each in sheet.pools),
         ("total", f"{total}" + ("" if budget is None else f" of a budget of {Money(budget, sheet.currency)}")),
+        *_sure_rows(sheet),
     ]
+
+
+def _sure_rows(sheet: CostSheet) -> list[tuple[str, str]]:
+    """Say how many labels are sure, and what rounds after this one may cost."""
+    if sheet.sure is None:
+        return []
+    said = [("until sure", str(sheet.sure)), ("later rounds", sheet.sure.cost_text(sheet.currency))]
+    return [row for row in said if row[1]]
 
 
 def _gold_rows(gold: GoldSheet) -> list[tuple[str, str]]:
@@ -206,3 +218,12 @@ def _hours(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:,.0f} min" if seconds < 5400 else f"{seconds / 3600:,.1f} h"
+
+
+def _appeals(status: Status) -> str | None:
+    """Say about which items a person must settle an appeal, and how."""
+    if not status.appeals:
+        return None
+    some = ", ".join(status.appeals[:5])
+    more = f" and {len(status.appeals) - 5:,} more" if len(status.appeals) > 5 else ""
+    return f"yours to settle: {some}{more} (hmc-crowd experts appeal settle ITEM --label LABEL --by NAME)"

@@ -35,6 +35,7 @@ from hmc_crowd.cli._gold_options import Encoder, ExpectedPeople, GoldLimit, Gold
 from hmc_crowd.cli._planning import Audit, MaxHuman, TradeOff
 from hmc_crowd.cli._quality_text import show_alerts, show_check
 from hmc_crowd.cli._show import busy, emit_json, facts, notes, progress_bar, say, to_plain
+from hmc_crowd.cli._sure_options import MostAnswers, StopError
 from hmc_crowd.errors import InputError
 
 Pay = Annotated[
@@ -91,6 +92,8 @@ def publish(
     endpoint: Endpoint = None,
     pages: Pages = None,
     redundancy: Redundancy = 3,
+    most: MostAnswers = None,
+    error: StopError = 0.05,
     target_minutes: Minutes = 12.0,
     gold_share: GoldShare = 0.1,
     gold_limit: GoldLimit = None,
@@ -127,6 +130,8 @@ def publish(
         sheet = opened.publish(
             place,
             redundancy=redundancy,
+            most=most,
+            error=error,
             **read_pay(pay, currency),
             budget_minor=read_budget(budget, currency),
             target_minutes=target_minutes,
@@ -257,6 +262,8 @@ def run(
     max_human: MaxHuman = "0.5",
     audit: Audit = None,
     redundancy: Redundancy = 3,
+    most: MostAnswers = None,
+    error: StopError = 0.05,
     method: Method = "dawid_skene",
     target_minutes: Minutes = 12.0,
     gold_share: GoldShare = 0.1,
@@ -296,6 +303,8 @@ def run(
         currency = opened.status().currency
         spent = {
             "redundancy": redundancy,
+            "most": most,
+            "error": error,
             **read_pay(pay, currency),
             "budget_minor": read_budget(budget, currency),
             "target_minutes": target_minutes,

@@ -25,6 +25,7 @@ from hmc_crowd.cli._arguments import (
     read_hourly,
     read_moment,
     read_money,
+    require_both,
     require_free,
 )
 from hmc_crowd.cli._facts import plan_facts, quote_facts
@@ -286,6 +287,7 @@ def sweep(
     require_free(out, overwrite=overwrite)
     prices, caps = grid(trade_offs, name="--trade-offs"), grid(max_humans, name="--max-humans")
     frame = _routable(file)
+    require_both(frame.columns, file)
     optional: dict[str, Any] = {name: frame[name] for name in ("target", "predicted", "true_effort") if name in frame}
     limit: Any = {"cap": cap}  # sweep() checks the word
     with busy("sweeping"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hmc_crowd.cli._arguments import numbers
+from hmc_crowd.cli._arguments import numbers, require_both
 from hmc_crowd.errors import FrameError, InputError
 
 if TYPE_CHECKING:
@@ -40,8 +40,7 @@ def rehearsed_items(file: Path) -> dict[str, Any]:
         "labels": None,
         "n_labels": 2,
     }
-    if ("target" in frame) != ("predicted" in frame):
-        raise FrameError(f"{file} has only one of target and predicted; give both, or none")
+    require_both(frame.columns, file)
     if "target" in frame:
         both = np.concatenate([frame["target"].astype(str).to_numpy(), frame["predicted"].astype(str).to_numpy()])
         labels, codes = np.unique(both, return_inverse=True)

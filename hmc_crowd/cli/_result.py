@@ -47,6 +47,10 @@ def certify(
     optimistic: Annotated[
         bool, typer.Option("--optimistic", help="The same with people's errors by gold, which is easier than the rest.")
     ] = False,
+    stopping: Annotated[
+        bool,
+        typer.Option("--stopping", help="How often asking until sure (`publish --most`) kept a wrong label."),
+    ] = False,
     items: Annotated[
         int | None, typer.Option("--items", metavar="N", help="Size of the batch ...", rich_help_panel=_ALONE)
     ] = None,
@@ -96,6 +100,11 @@ def certify(
     if at_least is not None and not 0 <= at_least <= 1:
         raise InputError(f"--at-least is {at_least}; a share of labels lies in [0, 1]")
     counts = Counts(items, human, audited, wrong, design, sizes, groups, largest, future)
+    if stopping:
+        if counts.given or accuracy or optimistic or at_least is not None:
+            raise InputError("--stopping goes alone: it bounds what stopping early changed, and judges no agreement")
+        _certify_stopping(db, campaign, level=level, as_json=as_json)
+        return
     if accuracy or optimistic:
         if counts.given or (accuracy and optimistic):
             raise InputError("--accuracy and --optimistic are of the campaign's own audit; give one of them, no counts")
@@ -141,6 +150,16 @@ def _certify_accuracy(
         say(str(result))
         notes(result.assumptions, kind="assuming")
     return float(bound), 1.0
+
+
+def _certify_stopping(db: str, campaign: str | None, *, level: float | None, as_json: bool) -> None:
+    with open_campaign(db, campaign) as opened, busy("replaying"):
+        result = opened.certify_stopping(level=level or 0.95)
+    if as_json:
+        emit_json(result)
+        return
+    say(str(result))
+    notes(result.assumptions, kind="assuming")
 
 
 @app.command(rich_help_panel=RESULT)

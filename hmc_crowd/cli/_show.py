@@ -54,7 +54,7 @@ def tell(found: Any, *, as_json: bool, said: Sequence[str] = ()) -> None:
     if as_json:
         emit_json(found)
         return
-    say(str(found))
+    say(on_the_command_line(str(found)))
     notes(said)
 
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hmc_crowd._base.checks import first_rows
+from hmc_crowd._base.checks import first_rows, float_vector, require_same_length
 from hmc_crowd.effort._frames import number_column
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["HAIR_S", "clocks_agree", "effective_seconds", "reading_allowance", "united_seconds"]
+__all__ = ["HAIR_S", "clocks_agree", "effective_seconds", "queued_seconds", "reading_allowance", "united_seconds"]
 
 # Below this, a difference is rounding.
 HAIR_S = 1e-6
@@ -66,7 +66,12 @@ def effective_seconds(
     worker : array, shape (n,)
         Whose work.
     started_s, ended_s : array of float, shape (n,)
-        Moments in seconds, from any origin.
+        Moments in seconds, from any origin; nothing ends before it starts.
+
+    Raises
+    ------
+    InputError
+        Lengths differ, a moment is missing, or work ends before it starts.
 
     Examples
     --------
@@ -74,10 +79,33 @@ def effective_seconds(
     >>> seconds.tolist(), waited.tolist()
     ([60.0, 60.0, 60.0], [False, True, True])
     """
+    return queued_seconds(*_spans(worker, started_s, ended_s))
+
+
+def _spans(
+    worker: ArrayLike, started_s: ArrayLike, ended_s: ArrayLike
+) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
+    """Return workers as codes and both moments, or say which span is none."""
     import pandas as pd
 
-    frame = pd.DataFrame({"worker": np.asarray(worker), "start": started_s, "end": ended_s}, dtype=None)
-    order = np.lexsort((frame["start"], frame["end"], pd.factorize(frame["worker"])[0]))
+    start = float_vector(started_s, name="started_s", allow_empty=True)
+    end = float_vector(ended_s, name="ended_s", allow_empty=True)
+    codes = np.asarray(pd.factorize(np.asarray(worker))[0], dtype=np.intp)
+    require_same_length([("started_s", start), ("ended_s", end), ("worker", codes)])
+    backwards = end < start
+    if backwards.any():
+        raise InputError(f"ended_s is before started_s in {first_rows(backwards, end - start)}; correct or drop these")
+    return codes, start, end
+
+
+def queued_seconds(
+    worker: NDArray[np.intp], start: NDArray[np.float64], end: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Do what `effective_seconds` does on codes and moments as they came; a span that runs backwards took no time."""
+    import pandas as pd
+
+    frame = pd.DataFrame({"worker": worker, "start": start, "end": end})
+    order = np.lexsort((frame["start"], frame["end"], frame["worker"]))
     ordered = frame.iloc[order]
     before = ordered.groupby("worker", sort=False)["end"].shift()
     begin = np.fmax(ordered["start"].to_numpy(dtype=np.float64), before.to_numpy(dtype=np.float64))
@@ -99,6 +127,11 @@ def united_seconds(
     worker, started_s, ended_s
         As for `effective_seconds`.
 
+    Raises
+    ------
+    InputError
+        As there.
+
     Examples
     --------
     >>> seconds, overlapping = united_seconds(["w", "w", "w"], [0, 50, 200], [100, 150, 230])
@@ -107,8 +140,7 @@ def united_seconds(
     """
     import pandas as pd
 
-    codes = pd.factorize(np.asarray(worker))[0]
-    start, end = (np.asarray(each, dtype=np.float64) for each in (started_s, ended_s))
+    codes, start, end = _spans(worker, started_s, ended_s)
     order = np.lexsort((end, start, codes))
     frame = pd.DataFrame({"worker": codes[order], "start": start[order], "end": end[order]})
     reached = frame.groupby("worker", sort=False)["end"].cummax()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hmc_crowd.effort._clean import clean_times
-from hmc_crowd.effort._clocks import HAIR_S, clocks_agree, effective_seconds, reading_allowance, united_seconds
+from hmc_crowd.effort._clocks import HAIR_S, clocks_agree, queued_seconds, reading_allowance, united_seconds
 from hmc_crowd.effort._frames import as_pandas, require_columns, require_no_missing
 
 if TYPE_CHECKING:
@@ -143,6 +143,8 @@ class _Work:
         self.stored = here["time_quality"].fillna("no_heartbeat").to_numpy(dtype=object)
         self.words = answers["task"].map(words).fillna(0).to_numpy(dtype=np.float64)
         self.suspect = ~clocks_agree(self.active, self.page, self.platform) | (self.stored == "clock_suspect")
+        # Time does not run backwards, but a clock that was set right does; such work counts as none, and says so.
+        self.suspect |= (self.end < self.start) | (self.handed_in < self.accepted)
         self._one = np.unique(self.submission, return_index=True)[1]
         self.by_platform, self.waited = self._by_platform()
         self.overlapping = np.zeros(len(self.start), dtype=bool)
@@ -153,13 +155,13 @@ class _Work:
         start, end = self.accepted[self._one], self.handed_in[self._one]
         known = np.isfinite(start) & np.isfinite(end)
         seconds, waited = self.platform[self._one].copy(), np.zeros(len(start), dtype=bool)
-        seconds[known], waited[known] = effective_seconds(self.worker[self._one][known], start[known], end[known])
+        seconds[known], waited[known] = queued_seconds(self.worker[self._one][known], start[known], end[known])
         return seconds[self.submission], waited[self.submission]
 
     def seconds(self) -> NDArray[np.float64]:
         """Return what is left of each answer's time: one after the other, united over tabs, within the bound, cut."""
         # Where all questions stand on one page, each is worked on after the one before was answered.
-        spent, _ = effective_seconds(self.submission, self.start, self.end)
+        spent, _ = queued_seconds(self.submission, self.start, self.end)
         # Without a clock of the page, a submission is known to have begun only when the one before was handed in.
         queued = self.waited & ~np.isfinite(self.page)
         begin = np.where(queued, np.fmax(self.end - spent, self.handed_in - self.by_platform), self.end - spent)

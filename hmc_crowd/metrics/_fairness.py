@@ -83,6 +83,9 @@ def fairness_analysis(
     nothing is left to explain, and there is no value (RSMTool: NaN). One group alone gives no value either. If the
     human score explains the whole error, as for a constant system, the groups explain 0 of it, and p is 1.
 
+    The adjusted R2 falls below 0 where groups explain less than chance alone would, as half of all unrelated groups do.
+    The interval is of the share that it estimates, which cannot: then the value stands left of it, and a warning says so.
+
     Examples
     --------
     >>> found = fairness_analysis([1, 2, 3, 4] * 2, [1.2, 2.1, 3.3, 3.9, 0.7, 1.6, 2.9, 3.5], ["b"] * 4 + ["a"] * 4)
@@ -181,9 +184,22 @@ def _question(key: str, data: _Data, order: list[str], ask: Ask) -> tuple[GroupE
         ), rows
     found = _interval(fit, y, group, levels, data.ways, ask)
     fields = found.fields()
+    fields["warnings"] += _outside(fit.r2_adj(), found)
     if data.ways:
-        fields["warnings"] = (*found.warnings, "the p-value takes responses as independent; the interval does not")
+        fields["warnings"] += ("the p-value takes responses as independent; the interval does not",)
     return GroupEffect(fit.r2_adj(), **told, **fields, details=details), rows
+
+
+def _outside(value: float, interval: Interval) -> tuple[str, ...]:
+    """Say why a value stands beside its interval instead of inside it."""
+    if interval.low is None or interval.high is None or interval.low <= value <= interval.high:
+        return ()
+    if value < 0.0 <= interval.low:
+        return (
+            "the adjusted R2 is below 0, which no share can be: the groups explain less than chance alone would; read "
+            "it as 0, the interval is of the share itself",
+        )
+    return ("the value lies outside its interval, which corrects for the bias of the draws",)
 
 
 def _levels(human: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -103,8 +103,9 @@ class FairnessAnalysis:
         return getattr(self, name)
 
     def __str__(self) -> str:
-        lines = [f"{each} p = {_p(each)}" for each in (self.osa, self.osd, self.csd)]
-        return "\n".join([*lines, *self.warnings])
+        effects = (self.osa, self.osd, self.csd)
+        doubts = dict.fromkeys(warning for each in effects for warning in each.warnings)
+        return "\n".join([*(f"{each} p = {_p(each)}" for each in effects), *doubts, *self.warnings])
 
     def to_frame(self) -> pd.DataFrame:
         """Return one column per question; rows ``r2_adj, sig, r2, partial_eta2, f, df_groups, df_resid``.

@@ -238,7 +238,8 @@ def _step(
 
 
 def _span(span: timedelta) -> str:
-    seconds = span.total_seconds()
+    # A clock that was set back makes no span negative.
+    seconds = max(span.total_seconds(), 0.0)
     for size, word in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
         if seconds >= size:
             return f"{seconds / size:.1f} {word}"

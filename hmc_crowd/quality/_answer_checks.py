@@ -19,12 +19,14 @@ from hmc_crowd.quality._matching import require_one_kind, same_labels
 from hmc_crowd.quality._votes import count_votes, votes_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from hmc_crowd.aggregation._codes import Repeats  # because repeated answers follow one rule
     from hmc_crowd.quality._votes import Votes
 
-__all__ = ["agreement_checks", "check_table", "gold_checks", "last_checks"]
+__all__ = ["agreement_checks", "check_table", "gold_checks", "last_checks", "require_columns"]
 
 
 def gold_checks(answers: pd.DataFrame, gold: Any) -> pd.DataFrame:
@@ -52,7 +54,7 @@ def gold_checks(answers: pd.DataFrame, gold: Any) -> pd.DataFrame:
     known = gold_table(gold) if gold is not None else pd.Series(dtype=object)
     if len(known) == 0:
         raise InputError("gold is empty; give at least one item with a known label, or watch agreement_checks alone")
-    _require(answers, ["task", "worker", "label", "submitted"], name="answers")
+    require_columns(answers, ["task", "worker", "label", "submitted"], name="answers")
     _require_aware(answers)
     require_one_kind(known.index, answers["task"], name="the items of gold and answers.task")
     used = answers[answers["label"].notna() & answers["task"].isin(known.index)]
@@ -120,7 +122,7 @@ def agreement_checks(
 
 
 def _as_it_came(answers: pd.DataFrame, least_others: int) -> pd.DataFrame:
-    _require(answers, ["task", "worker", "label", "submitted"], name="answers")
+    require_columns(answers, ["task", "worker", "label", "submitted"], name="answers")
     _require_aware(answers)
     rows = answers[answers["label"].notna() & answers["submitted"].notna()].sort_values("submitted", kind="stable")
     rows = rows.drop_duplicates(["task", "worker"])
@@ -158,7 +160,7 @@ def check_table(checks: Any) -> pd.DataFrame:
     """Return checks with true booleans and aware times, in order of time."""
     if not isinstance(checks, pd.DataFrame):
         raise FrameError(f"checks is a {type(checks).__name__}; give a frame worker, right, at")
-    _require(checks, ["worker", "right", "at"], name="checks")
+    require_columns(checks, ["worker", "right", "at"], name="checks")
     missing = checks[["worker", "right", "at"]].isna().any(axis=1).to_numpy()
     if missing.any():
         raise FrameError(f"checks misses a worker, a result or a time in {first_rows(missing)}; drop these rows")
@@ -186,7 +188,8 @@ def _require_aware(answers: pd.DataFrame) -> None:
         )
 
 
-def _require(frame: pd.DataFrame, columns: list[str], *, name: str) -> None:
+def require_columns(frame: pd.DataFrame, columns: Sequence[str], *, name: str) -> None:
+    """Refuse a frame without these columns."""
     missing = [column for column in columns if column not in frame.columns]
     if missing:
         raise FrameError(f"{name} lacks the column {', '.join(missing)}; it has {', '.join(map(str, frame.columns))}")

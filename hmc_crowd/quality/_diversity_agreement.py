@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from hmc_crowd.quality._diversity_groups import Grouped, form_groups
-from hmc_crowd.quality._diversity_jackknife import jackknife, together
+from hmc_crowd.quality._diversity_jackknife import divided, jackknife, together
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -157,13 +157,10 @@ class _Pairs:
         nan = float("nan")
         if self.pairs[0] <= 0:
             return 0, nan, nan, nan, nan, nan, nan, nan
-        there = np.maximum(self.pairs, 0.0)
-        share = np.full(len(there), np.nan)
-        np.divide(self.agreed, there, out=share, where=there > 0)
+        share = divided(self.agreed, np.maximum(self.pairs, 0.0), empty=nan)
         row, column = (self._shares(each) for each in (self.rows, self.columns))
         chance = (row * column).sum(axis=1)
-        kappa = np.full(len(there), np.nan)
-        np.divide(share - chance, 1 - chance, out=kappa, where=1 - chance > 1e-12)
+        kappa = divided(share - chance, 1 - chance, empty=nan)
         part = self.pairs[1:] < self.pairs[0]  # who has no pair has no say
         stratum = self.stratum[part]
         low, high = jackknife(float(share[0]), share[1:][part], stratum, level, bounds=(0.0, 1.0))
@@ -172,9 +169,7 @@ class _Pairs:
         return pairs, float(share[0]), low, high, float(chance[0]), float(kappa[0]), kappa_low, kappa_high
 
     def _shares(self, labels: NDArray[np.float64]) -> NDArray[np.float64]:
-        total = labels.sum(axis=1, keepdims=True)
-        shares: NDArray[np.float64] = np.divide(labels, total, out=np.full(labels.shape, np.nan), where=total > 0)
-        return shares
+        return divided(labels, np.maximum(labels.sum(axis=1, keepdims=True), 0.0), empty=float("nan"))
 
 
 def cohesion_table(grouped: Grouped, level: float) -> pd.DataFrame:
@@ -204,7 +199,7 @@ def _cohesion(grouped: Grouped, number: int, level: float) -> tuple[int, float, 
     people, who = np.unique(worker, return_inverse=True)
     bottom = weight.sum() + np.bincount(who, weights=new_weight - weight[task])
     moved = top.sum() + np.bincount(who, weights=new_top - top[task])
-    without = np.divide(moved, bottom, out=np.full(len(people), np.nan), where=bottom > 1e-12)
+    without = divided(moved, np.maximum(bottom, 0.0), empty=float("nan"))
     share_in = float((weight[items] * agree_in[items] / (n * (n - 1) / 2)[items]).sum() / weight.sum())
     share_out = float((weight[items] * agree_out[items] / (n * m)[items]).sum() / weight.sum())
     stratum = (grouped.of_worker[people] == number).astype(np.intp)
@@ -220,11 +215,8 @@ def _weighted(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return each item's weight, and its difference of shares times that weight."""
     total = pairs_in + pairs_out
-    nothing = np.zeros(len(total))
-    there = (pairs_in > 0) & (pairs_out > 0)
-    weight = np.divide(pairs_in * pairs_out, total, out=nothing.copy(), where=there)
-    top = np.divide(pairs_out * agree_in - pairs_in * agree_out, total, out=nothing.copy(), where=there)
-    return weight, top
+    # Where one side has no pairs none of them agree, so both quotients are 0.
+    return divided(pairs_in * pairs_out, total), divided(pairs_out * agree_in - pairs_in * agree_out, total)
 
 
 def _counts(grouped: Grouped, side: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

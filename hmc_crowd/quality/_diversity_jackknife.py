@@ -12,7 +12,7 @@ level that Sidak's inequality (1967) asks for.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from hmc_crowd.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["jackknife", "together"]
+__all__ = ["divided", "jackknife", "together"]
 
 
 def together(level: float, comparisons: int) -> float:
@@ -83,3 +83,11 @@ def jackknife(
         freedom = variance**2 / float((parts**2 / (people - 1)).sum())
         half = float(t.ppf((1 + level) / 2, freedom)) * variance**0.5
     return max(bounds[0], estimate - half), min(bounds[1], estimate + half)
+
+
+def divided(top: Any, bottom: Any, *, empty: float = 0.0) -> NDArray[np.float64]:
+    """Return the quotient, ``empty`` where there is nothing to divide by: leaving a person out may leave nothing."""
+    top, bottom = np.broadcast_arrays(np.asarray(top, np.float64), np.asarray(bottom, np.float64))
+    found = np.full(top.shape, empty)
+    np.divide(top, bottom, out=found, where=np.abs(bottom) > 1e-12)
+    return found

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from hmc_crowd.quality._diversity_groups import Grouped, form_groups
-from hmc_crowd.quality._diversity_jackknife import jackknife, together
+from hmc_crowd.quality._diversity_jackknife import divided, jackknife, together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -180,7 +180,7 @@ def _own_share(
     n = n[n > 0]
     if np.isinf(bounds[0]):
         share = float(hits.sum() / n.sum())
-        without = _divided(hits.sum() - hits, n.sum() - n)
+        without = divided(hits.sum() - hits, n.sum() - n)
         return int(n.sum()), share, *jackknife(share, without, np.zeros(len(n), np.intp), level, bounds=bounds)
     return int(n.sum()), *_ratio(hits.astype(np.float64), n, level)
 
@@ -199,30 +199,22 @@ def _same_items(
     if not both.any():
         nan = float("nan")
         return 0, nan, nan, nan, nan, nan, False
-    weight = _divided(n_in * n_out, n_in + n_out)
+    weight = divided(n_in * n_out, n_in + n_out)
     total = float(weight.sum())
-    own, others = (float((weight * _divided(s, n))[both].sum() / total) for s, n in ((s_in, n_in), (s_out, n_out)))
+    own, others = (float((weight * divided(s, n))[both].sum() / total) for s, n in ((s_in, n_in), (s_out, n_out)))
     # What each answer brings: the item's sums once more without it.
     at = both[task]
     task, worker, y, one = task[at], worker[at], y[at], inside[at].astype(np.float64)
     less_in, less_out = n_in[task] - one, n_out[task] - (1 - one)
-    top = _divided(less_out * (s_in[task] - one * y) - less_in * (s_out[task] - (1 - one) * y), less_in + less_out)
-    top -= weight[task] * (_divided(s_in, n_in) - _divided(s_out, n_out))[task]
-    bottom = _divided(less_in * less_out, less_in + less_out) - weight[task]
+    top = divided(less_out * (s_in[task] - one * y) - less_in * (s_out[task] - (1 - one) * y), less_in + less_out)
+    top -= weight[task] * (divided(s_in, n_in) - divided(s_out, n_out))[task]
+    bottom = divided(less_in * less_out, less_in + less_out) - weight[task]
     taking_part = np.unique(worker)
     moved = [np.bincount(worker, weights=part)[taking_part] for part in (top, bottom)]
-    without = _divided((own - others) * total + moved[0], total + moved[1], empty=np.nan)
+    without = divided((own - others) * total + moved[0], total + moved[1], empty=np.nan)
     stratum = (grouped.of_worker[taking_part] == number).astype(np.intp)
     low, high = jackknife(own - others, without, stratum, level, bounds=bounds)
     return int(both.sum()), own, others, own - others, low, high, bool(low > 0 or high < 0)
-
-
-def _divided(top: Any, bottom: Any, *, empty: float = 0.0) -> NDArray[np.float64]:
-    """Return the quotient, ``empty`` where there is nothing to divide by."""
-    top, bottom = np.broadcast_arrays(np.asarray(top, np.float64), np.asarray(bottom, np.float64))
-    found = np.full(top.shape, empty)
-    np.divide(top, bottom, out=found, where=np.abs(bottom) > 1e-12)
-    return found
 
 
 def _ratio(hits: NDArray[np.float64], n: NDArray[np.float64], level: float) -> tuple[float, float, float]:

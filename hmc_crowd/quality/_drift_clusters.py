@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from hmc_crowd.errors import FrameError
-from hmc_crowd.quality._answer_checks import check_table
+from hmc_crowd.quality._answer_checks import check_table, require_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,9 +51,7 @@ def design_effect(checks: pd.DataFrame, by: Sequence[str]) -> float:
     >>> round(design_effect(checks, ["dialogue"]), 1)
     5.0
     """
-    lacking = [name for name in by if name not in checks.columns]
-    if lacking:
-        raise FrameError(f"checks lacks the column {lacking[0]}, which by names; it has {', '.join(checks.columns)}")
+    require_columns(checks, by, name="checks")
     table = check_table(checks)
     if table.empty:
         return 1.0

@@ -60,6 +60,8 @@ class Expert:
     cost_minor: int = 0
 
     def __post_init__(self) -> None:
+        if not self.expert.strip():
+            raise InputError(f"expert is {self.expert!r}; give each expert a name")
         if not self.load >= 0 or not 0 < self.per_hour < float("inf"):
             raise InputError(
                 f"expert {self.expert!r} has load {self.load} and per_hour {self.per_hour}; give 0 or more, and more "

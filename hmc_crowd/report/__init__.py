@@ -12,6 +12,7 @@ from hmc_crowd.report._dots import Dots, dot_chart
 from hmc_crowd.report._doubt import aggregation_section
 from hmc_crowd.report._draw import Axis, Point
 from hmc_crowd.report._format import Column
+from hmc_crowd.report._markdown import as_code, as_text
 from hmc_crowd.report._publication import croissant, latex_table, methods_paragraph
 from hmc_crowd.report._sections import build_document
 from hmc_crowd.report._svg import Chart, Series, histogram, line_chart
@@ -34,6 +35,8 @@ __all__ = [
     "Summary",
     "Table",
     "aggregation_section",
+    "as_code",
+    "as_text",
     "build_document",
     "croissant",
     "dot_chart",

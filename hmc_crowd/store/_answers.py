@@ -183,6 +183,7 @@ class AnswerRepository(SubmissionRepository):
         aspect: str | None = None,
         include_excluded: bool = True,
         include_gold: bool = True,
+        items: Iterable[str] | None = None,
     ) -> pd.DataFrame:
         """Return answers as one long table.
 
@@ -198,6 +199,8 @@ class AnswerRepository(SubmissionRepository):
             Whether answers of excluded submissions are in.
         include_gold : bool, default True
             Whether answers to items whose label is known are in.
+        items : iterable of str, optional
+            Only answers to these.
 
         Returns
         -------
@@ -245,6 +248,8 @@ class AnswerRepository(SubmissionRepository):
             query = query.where(Submission.excluded.is_(None))
         if not include_gold:
             query = query.where(Gold.item.is_(None))
+        if items is not None:
+            query = query.where(self._session.among(Answer.item, items))
         table = fetch(self._session, query, {name: kind for name, _, kind in columns})
         micros = pc.subtract(table["submitted"], table["started"]).cast(pa.int64())
         return to_pandas(table.add_column(8, "seconds", pc.divide(micros.cast(pa.float64()), 1e6)), ())

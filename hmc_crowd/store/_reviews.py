@@ -28,7 +28,7 @@ class ReviewRepository(Repository):
     """Appeals of a campaign, and the tiers of its experts."""
 
     def one_at_a_time(self, campaign: int) -> None:
-        """Let nobody else judge, decide or appeal until this transaction ends: two words at once are two words.
+        """Let nobody else judge, decide, appeal or give out until this ends: two words at once are two words.
 
         SQLite has one writer at a time anyway.
         """

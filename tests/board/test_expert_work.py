@@ -88,10 +88,7 @@ def test_nothing_on_an_experts_pages_tells_an_appeal(board: Board, person: Any) 
         text = re.sub(r'value="[0-9a-f]{64}"', "", text)
         return re.sub(r"So it goes \d+\.", "", text).replace(item, "ITEM")
 
-    # Auditors judge as well, and see the board: nor are they told there. The owner is.
-    address = f"{HOME}/item?id={first}"
-    assert "appeal" not in board.browser("auditor").get(address).text
-    assert "somebody appeals" in board.browser("owner").get(address).text
+    assert "somebody appeals" in board.browser("owner").get(f"{HOME}/item?id={first}").text
     appealed, usual = max_.case(first).text, max_.case(other).text
     assert plain(first, appealed) == plain(other, usual)
     assert not re.search(r"appeal|\bAnn\b|kindly|second|\beva\b", appealed, re.I)
@@ -177,6 +174,19 @@ def test_an_auditor_judges_and_opens_a_sample_that_nobody_else_sees(board: Board
     page = send(browser, page, "open").text
     assert re.search(r"of 6 labels wrong: an error rate of", page)
     assert "sealed" not in board.browser("owner").get(f"{HOME}/expert-work").text
+
+
+def test_an_auditor_sees_figures_and_nobodys_labels(board: Board) -> None:
+    browser = board.browser("auditor")
+    platform, submission = board.waiting()
+    for path in ("item?id=i01", f"submission?platform={platform}&id={submission}", "experts", "experts/case?id=i01"):
+        assert browser.get(f"{HOME}/{path}").status_code == 403, path
+    # Nothing on the pages that are his leads there.
+    for path in ("", "/confusion", "/expert-work", "/sample"):
+        page = browser.get(f"{HOME}{path}")
+        assert page.status_code == 200
+        assert not re.search(r'href="[^"]*/(item|submission|experts)\b', page.text), path
+    assert re.search(r'href="[^"]*/submission\?', board.browser("reviewer").get(HOME).text)
 
 
 def test_a_wrong_key_or_size_opens_nothing(board: Board) -> None:

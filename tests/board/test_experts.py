@@ -77,7 +77,7 @@ def test_forged_fields_change_nothing(board: Board, fields: dict[str, str]) -> N
 
 
 def test_the_table_counts_blind_labels_against_the_crowds(board: Board) -> None:
-    browser = board.browser("auditor")
+    browser = board.browser("expert")
     for _ in range(3):
         page = browser.get(first_case(browser)).text
         send(browser, send(browser, page, "judge", label="good").text, "decide", label="good")

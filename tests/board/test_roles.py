@@ -90,7 +90,8 @@ def test_a_page_opens_for_these_roles_alone(board: Board, page: Any) -> None:
         "review": {"reviewer", "owner"},
         "pay": {"owner"},
         "hooks": {"owner"},
-        "adjudicate": {"expert", "auditor"},
+        "labels": {"reviewer", "owner"},
+        "adjudicate": {"expert"},
         "audit": {"auditor"},
     }[right]
     where = f"/board/{path}".replace("{campaign}", quote(NAME))

@@ -20,9 +20,9 @@ KEY = {"q1": "good", "q2": "bad"}
 GO = {"redundancy": 2, "pay_minor": 50, "budget_minor": 1_000_000, "dry_run": False}
 
 
-def made(small: Callable[..., Campaign], platform: str, *passed: str) -> Campaign:
+def made(small: Callable[..., Campaign], platform: str, *passed: str, **settings: Any) -> Campaign:
     """A planned campaign with a test that some passed and one did not."""
-    campaign = small(plan=PLAN)
+    campaign = small(plan=PLAN, **settings)
     campaign.add_test(QualificationTest("tone", 1, KEY))
     for each in passed:
         campaign.take_test("tone", each, KEY, platform=platform)
@@ -86,7 +86,7 @@ def test_prolific_studies_ask_for_the_test(small: Callable[..., Campaign], recru
 
 def test_a_platform_must_have_been_told(small: Callable[..., Campaign], turk: Any, workplace: Any) -> None:
     campaign = made(small, "mturk", "AGOOD")
-    with pytest.raises(StateError, match="mturk was not told who passed test 'tone'; first `hmc-crowd tests sync"):
+    with pytest.raises(StateError, match="mturk was not told who passed test 'tone'; first sync_test"):
         campaign.publish(turk.platform, test="tone", **GO)
     with pytest.raises(InputError, match="the study's test decides"):
         campaign.publish(workplace, test="tone", **GO)
@@ -102,8 +102,18 @@ def test_what_is_written_down_stays_and_says_so(small: Callable[..., Campaign], 
 
 
 def test_another_campaigns_test_of_the_same_name_keeps_its_people(small: Callable[..., Campaign], turk: Any) -> None:
-    first, second = made(small, "mturk", "AONE"), made(small, "mturk", "ATWO")
+    first, second = made(small, "mturk", "AONE"), made(small, "mturk", "ATWO", seed=8)
     told = first.sync_test(turk.platform, "tone")
     second.sync_test(turk.platform, "tone")
     assert first.sync_test(turk.platform, "tone").changed == 0
     assert second.sync_test(turk.platform, "tone").id != told.id
+
+
+def test_a_panel_is_drawn_from_a_file_as_prolific_writes_it(small: Callable[..., Campaign], tmp_path: Any) -> None:
+    # Files hold text: shares of availability and numbers as values are understood all the same.
+    people = pd.DataFrame(
+        {"Participant id": list("abcdefgh"), "level": [1, 2] * 4, "availability": [0.9] * 4 + [0.2] * 4}
+    )
+    people.to_csv(tmp_path / "people.csv", index=False)
+    panel = small().draw_panel(tmp_path / "people.csv", [Quota("level", {1: 0.5})], 4)
+    assert (panel.feasible, sorted(panel.workers)) == (True, ["a", "b", "c", "d"])

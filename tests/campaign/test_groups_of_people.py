@@ -337,3 +337,21 @@ def test_they_are_kept_no_longer_than_raw_ids_unless_asked_for(fresh: Campaign, 
     done = fresh.retain(traits_for=month)
     assert str(done) == ("erased 0 raw worker ids, 34 things that workers said of themselves and 0 item texts")
     assert fresh.worker_traits().empty
+
+
+def test_the_country_of_birth_is_a_group_and_the_date_is_not(fresh: Campaign) -> None:
+    told = pd.DataFrame({"worker": ["ann", "bob"], "Country of birth": ["Viet Nam", "日本"], "Date of birth": [1, 2]})
+    kept = fresh.add_worker_traits(told, platform="local", attributes=["country of birth"])
+    assert kept.attributes == ("country_of_birth",)
+    with pytest.raises(InputError, match="points at single people"):
+        fresh.add_worker_traits(told, platform="local", attributes=["Date of birth"])
+
+
+def test_an_attribute_may_be_named_in_any_script(fresh: Campaign) -> None:
+    told = pd.DataFrame({"worker": ["ann", "bob"], "性别": ["女", "男"], "Région": ["sud", "nord"]})
+    assert fresh.add_worker_traits(told, platform="local", attributes=["性别", "région"]).attributes == (
+        "性别",
+        "région",
+    )
+    with pytest.raises(InputError, match="holds no letter"):
+        fresh.add_worker_traits(told.rename(columns={"性别": "!!"}), platform="local", attributes=["!!"])

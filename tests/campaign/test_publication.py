@@ -9,14 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from hmc_crowd.campaign import Aspect, Campaign
 from hmc_crowd.errors import InputError
 from hmc_crowd.report import latex_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    from hmc_crowd.campaign import Campaign
 
 
 @pytest.fixture
@@ -105,3 +104,15 @@ def test_latex_cells_are_escaped() -> None:
     made = latex_table(pd.DataFrame({"label": [r"50% & \input{x} $a_b$"]}), caption="#1", label="tab:x")
     assert r"50\% \& \textbackslash{}input\{x\} \$a\_b\$" in made
     assert r"\caption{\#1}" in made
+
+
+def test_the_codebook_shows_labels_as_they_are_written(tmp_path: Path) -> None:
+    tone = Aspect("tone_of <i>", labels=['<b>&"', "a, b", "x`y"], guideline="# Look\n\nSay <b> if *rude*.")
+    with Campaign.create(tmp_path / "c.db", aspects=[tone], seed=1) as campaign:
+        campaign.add_items(pd.DataFrame({"item": ["i"]}))
+        campaign.export_publication(tmp_path / "out")
+    told = (tmp_path / "out" / "codebook.md").read_text().splitlines()
+    assert told[2] == r"## tone\_of \<i\>"
+    assert [line for line in told if line.startswith("- ")] == ['- `<b>&"`', "- `a, b`", "- ``x`y``"]
+    assert r"\# Look" in told
+    assert r"Say \<b\> if \*rude\*." in told

@@ -362,7 +362,7 @@ def test_a_gate_without_answers_or_of_no_name_is_refused(campaign: Campaign) -> 
 def test_wrong_gates_and_settings_are_named(judged: Campaign) -> None:
     with pytest.raises(InputError, match="gate is 'magic'"):
         judged.gate("magic")
-    with pytest.raises(InputError, match="does not take"):
+    with pytest.raises(InputError, match="has no setting 'moon'"):
         judged.gate("consensus", moon=1)
     with pytest.raises(InputError, match=r"quality is 1\.5"):
         judged.gate("rules", quality=1.5)

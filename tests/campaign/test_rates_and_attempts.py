@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import pytest
 
 from hmc_crowd.errors import FrameError, StateError
@@ -14,6 +13,8 @@ from hmc_crowd.quality import QualificationTest
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    import pandas as pd
 
     from hmc_crowd.campaign import Campaign
 

@@ -299,9 +299,63 @@ def test_a_disputed_item_is_neither_gated_nor_aggregated_away(campaign: Campaign
 def test_a_changed_guideline_asks_anew(campaign: Campaign, say: Any) -> None:
     campaign.set_reviews(1.0)
     say("eva", "i00", "rude")
-    campaign.appeal("i01", by="author", reason="no")
     campaign.set_guideline("Judge again.")
     assert campaign.reviews().empty
+
+
+def test_lowering_the_share_of_second_looks_settles_what_waited_for_one(campaign: Campaign, say: Any) -> None:
+    experts = [Expert("max", per_hour=60, tier=1)]
+    seat(campaign, eva=1, max=1)
+    campaign.set_reviews(1.0)
+    say("eva", "i00", "rude")
+    campaign.assign_experts(experts)
+    campaign.set_reviews(0.0)
+    # Nobody has it any more, and the decision in force says what holds.
+    last = campaign.decisions(newest=True).set_index("item").loc["i00"]
+    assert (last["decision"], last["label"]) == ("decided", "rude")
+    assert "i00" not in set(campaign.assignments()["item"])
+    # Raised again it waits for the second look at once, without another command.
+    campaign.set_reviews(1.0)
+    last = campaign.decisions(newest=True).set_index("item").loc["i00"]
+    assert (last["decision"], last["reason_code"]) == ("expert", "second_look")
+
+
+def test_what_is_nobodys_is_seen_by_the_tiers_that_it_asks_for_alone(campaign: Campaign) -> None:
+    # Items of even numbers ask for tier 1, the others, of high risk, for tier 3.
+    seat(campaign, jun=1, sen=3)
+    assert set(campaign.cases("jun")["item"]) == {"i00", "i02", "i04", "i06", "i08", "i10"}
+    assert len(campaign.cases("sen")) == 11
+    with pytest.raises(StateError, match="not among what waits"):
+        campaign.judge("i01", "rude", expert="jun")
+    # What a table told when work was given out goes before the stored risk, also for what nobody had room for.
+    told = pd.DataFrame({"item": NAMES[:11], "tier": [3] * 10 + [1]})
+    campaign.assign_experts([Expert("jun", per_hour=1, tier=1), Expert("sen", per_hour=1, tier=3)], items=told)
+    assert set(campaign.cases("jun")["item"]) == {"i10"}
+
+
+def test_no_item_asks_for_a_tier_above_the_highest(campaign: Campaign) -> None:
+    campaign.set_reviews(top=2)
+    given = campaign.assign_experts([Expert("sen", per_hour=60, tier=2)])
+    assert (given.given, given.queued) == (11, 0)
+
+
+def test_an_expert_who_leaves_keeps_nothing_from_the_others(campaign: Campaign) -> None:
+    with campaign._context.store.begin() as tx:
+        one, other = (tx.keys.issue("expert", label=name)[0].id for name in ("eva", "max"))
+    campaign.assign_experts()
+    his = campaign.assignments().set_index("item")["expert"]
+    begun = str(his[his == one].index[0])
+    campaign.judge(begun, "rude", expert=one)
+    assert may_see(campaign, other, item=begun) == []
+    with campaign._context.store.begin() as tx:
+        tx.keys.revoke(one)
+    assert len(campaign.cases(other)) == 11
+    said = " ".join(campaign.expert_load().notes)
+    assert f"{(his == one).sum()} items are with experts who are not there" in said
+    # His blind label is one of two now, and the other's word holds.
+    campaign.judge(begun, "odd", expert=other)
+    campaign.decide(begun, "odd", expert=other)
+    assert label_of(campaign, begun) == "odd"
 
 
 # --- appeals ---
@@ -321,6 +375,47 @@ def test_an_appeal_is_judged_blind_by_another_person_and_upheld(campaign: Campai
     assert (last["decision"], last["reason_code"], last["label"]) == ("decided", "appeal_upheld", "rude")
     assert "upheld on appeal" in str(campaign.explain("i00"))
     assert campaign.settle_appeal("i00").state == "upheld"
+
+
+def test_an_open_appeal_outlives_its_guideline(campaign: Campaign, say: Any) -> None:
+    say("eva", "i00", "rude")
+    campaign.appeal("i00", by="Ann", reason="no")
+    campaign.set_guideline("Judge again.")
+    # Nobody has answered it: it is neither lost nor a person's, and it can be asked about.
+    assert campaign.appeals()["state"].tolist() == ["open"]
+    assert campaign.settle_appeal("i00").state == "open"
+    with pytest.raises(StateError, match="is open"):
+        campaign.settle_appeal("i00", label="odd", by="Olga")
+    with pytest.raises(StateError, match="open already"):
+        campaign.appeal("i00", by="Zoe", reason="no")
+    say("max", "i00", "rude")
+    assert campaign.appeals()["state"].tolist() == ["upheld"]
+
+
+def test_what_came_of_an_appeal_stands_under_another_guideline(campaign: Campaign, say: Any) -> None:
+    campaign.set_reviews(1.0)
+    say("eva", "i00", "rude")
+    campaign.appeal("i00", by="Ann", reason="no")
+    say("max", "i00", "rude")
+    campaign.set_guideline("Judge again.")
+    assert str(campaign.settle_appeal("i00")) == "appeal 1 about item i00: upheld: 'rude' stays"
+    say("eva", "i00", "odd")
+    say("max", "i00", "odd")
+    assert campaign.settle_appeal("i00").state == "upheld"
+    assert label_of(campaign, "i00") == "odd"
+    # Under the new guideline the same person may object again.
+    assert campaign.appeal("i00", by="Ann", reason="no").number == 2
+
+
+def test_an_appellant_is_known_however_the_name_is_written(campaign: Campaign, say: Any) -> None:
+    campaign.appeal("i00", by="Zoe Author", reason="no")
+    for expert, label in (("eva", "odd"), ("max", "rude")):
+        say(expert, "i00", label)
+    with pytest.raises(InputError, match="who appealed"):
+        campaign.settle_appeal("i00", label="odd", by=" zoe author ")
+    campaign.settle_appeal("i00", label="odd", by="Olga")
+    with pytest.raises(StateError, match="has appealed"):
+        campaign.appeal("i00", by="zoe author", reason="no")
 
 
 def test_a_third_person_decides_where_two_differ(campaign: Campaign, say: Any) -> None:
@@ -451,7 +546,7 @@ def test_tiers_are_compared_with_known_labels_and_with_higher_tiers(campaign: Ca
     seat(campaign, eva=1, max=1, top=3)
     campaign.set_reviews(1.0)
     assert "no expert has judged" in campaign.tier_figures().notes[0]
-    for item in NAMES[:3]:
+    for item in ("i00", "i02", "i04"):
         say("eva", item, "rude")
         say("max", item, "odd")
         say("top", item, "rude")
@@ -460,7 +555,7 @@ def test_tiers_are_compared_with_known_labels_and_with_higher_tiers(campaign: Ca
     assert found.overturned[["tier", "overturned", "n"]].to_numpy().tolist() == [[1.0, 3.0, 6.0]]
     assert "no label of a judged item is known" in found.notes[0]
     assert "3 of 6 overturned" in str(found)
-    campaign.add_gold(pd.DataFrame({"item": NAMES[:2], "label": ["rude", "odd"]}))
+    campaign.add_gold(pd.DataFrame({"item": ["i00", "i02"], "label": ["rude", "odd"]}))
     errors = campaign.tier_figures().errors
     # i00 is rude: of tier 1 one said rude, one odd.
     row = errors[(errors["tier"] == 1) & (errors["true"] == "rude") & (errors["answered"] == "odd")]
@@ -524,3 +619,87 @@ def test_a_tie_in_everything_waits_for_people_and_accepts_nothing(campaign: Camp
     assert "3 items ask for an expert who is not there" in load.notes[0]
     kept = campaign.decisions(newest=True).set_index("item").loc[NAMES[:3]]
     assert set(zip(kept["decision"], kept["reason_code"], strict=True)) == {("expert", "second_opinion")}
+
+
+def test_what_only_a_person_can_settle_is_in_status_and_an_alert(campaign: Campaign, say: Any) -> None:
+    campaign.appeal("i00", by="Ann", reason="no")
+    say("eva", "i00", "odd")
+    assert campaign.status().appeals == ()
+    say("max", "i00", "rude")
+    assert campaign.status().appeals == ("i00",)
+    assert "appeals" in {each.rule for each in campaign.check_alerts().lasting}
+    campaign.settle_appeal("i00", label="kind", by="Olga")
+    assert campaign.status().appeals == ()
+    assert [each.kind for each in campaign.check_alerts().notices] == ["recovery"]
+
+
+def test_items_that_wait_a_day_for_an_expert_are_an_alert(campaign: Campaign, clock: VirtualClock, say: Any) -> None:
+    clock.advance(23 * 3600)
+    assert campaign.check_alerts().lasting == ()
+    # That a gate decides anew does not let the wait begin anew.
+    campaign.gate("consensus", agreement=0.9)
+    clock.advance(2 * 3600)
+    assert {each.rule for each in campaign.check_alerts().lasting} == {"expert queue"}
+    for item in NAMES[:11]:
+        say("eva", item, "rude")
+    assert [each.kind for each in campaign.check_alerts().notices] == ["recovery"]
+
+
+def test_a_storm_of_alerts_is_one_message_to_each_webhook(campaign: Campaign) -> None:
+    from hmc_crowd.campaign._alerts import _contents
+    from hmc_crowd.quality import AlertRule, check_alerts
+
+    rule = AlertRule("worker quality", "quality", 0.3, "below", severity="high")
+    for people, messages in ((20, 20), (1000, 1)):
+        figures = {"quality": {f"w{n:04d}": 0.1 for n in range(people)}}
+        notices, _ = check_alerts([rule], figures, at=START)
+        told = _contents(campaign._context, notices)
+        assert len(told) == messages
+        assert all(set(each) == {"campaign", "what", "state", "text", "kind"} for each in told)
+    assert "is about 1,000 at once: w0000, w0001" in told[0]["text"]
+
+
+def test_experts_named_twice_or_without_a_name_and_odd_columns_are_refused(campaign: Campaign) -> None:
+    with pytest.raises(InputError, match="name 'eva' twice"):
+        campaign.assign_experts([Expert("eva"), Expert("eva", tier=2)])
+    with pytest.raises(InputError, match="give each expert a name"):
+        Expert(" ")
+    odd = pd.DataFrame({"item": ["i00"], "complexity": ["high"]})
+    with pytest.raises(InputError, match="complexity of item 'i00' is 'high'"):
+        campaign.assign_experts([Expert("eva")], items=odd)
+    with pytest.raises(InputError, match=r"top is 2\.0"):
+        campaign.set_reviews(top=2.0)  # type: ignore[arg-type]
+    assert campaign.assignments().empty
+
+
+@pytest.mark.parametrize(
+    ("gate", "settings", "words"),
+    [
+        ("rules", {"agreement": 0.5}, "has no setting 'agreement'; it has risk, quality, complexity"),
+        ("rules", {"quality": "low"}, "cannot take quality='low'; give numbers"),
+        ("consensus", {"agreement": None}, "cannot take agreement=None; give numbers"),
+        ("weighted", {"share": 0.5}, "it has at_least, agreement"),
+        ("posterior", {"rule": 0.5}, "it has threshold"),
+        ("ml", {"costs_of_error": 3}, "it has kind, features, threshold"),
+    ],
+)
+def test_wrong_settings_of_a_gate_are_named_in_words_of_ours(
+    campaign: Campaign, gate: str, settings: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(InputError) as refused:
+        campaign.gate(gate, **settings)
+    assert words in str(refused.value)
+    assert "__init__" not in str(refused.value)
+
+
+def test_the_settings_that_are_named_are_those_that_gates_take() -> None:
+    import inspect
+
+    from hmc_crowd.campaign._gating import _SETTINGS
+    from hmc_crowd.quality import ConsensusGate, LearnedGate, PosteriorGate, RuleGate, WeightedGate
+
+    own = {"rules": RuleGate, "consensus": ConsensusGate, "weighted": WeightedGate}
+    for name, kind in own.items():
+        assert _SETTINGS[name] == tuple(inspect.signature(kind).parameters)
+    assert set(_SETTINGS["ml"]) >= set(inspect.signature(LearnedGate).parameters) - {"costs"}
+    assert set(_SETTINGS["posterior"]) == set(inspect.signature(PosteriorGate).parameters) - {"model", "rule"}

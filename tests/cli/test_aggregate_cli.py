@@ -153,10 +153,10 @@ BAD: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [
     (("task,worker,label", "a,,x"), (), "worker is empty in line 2"),
     (("task,worker,label", "a,w1,", "b,w1,"), (), "none with a label"),
     (("task,worker,label",), (), "has no rows"),
-    (("task,worker,label", "a,w1,x", "a,w2,y"), ("--labels", "x"), "outside labels=['x']"),
+    (("task,worker,label", "a,w1,x", "a,w2,y"), ("--labels", "x"), "label must be one of x: line"),
     (("task,worker,label", "a,w1,x"), ("--method", "guess"), "method is 'guess'"),
     (("task,worker,label", "a,w1,x"), ("--method", "choose"), "give gold"),
-    (("task,worker,label", "a,w1,x"), ("--method", "numeric"), "label must be a number in row"),
+    (("task,worker,label", "a,w1,x"), ("--method", "numeric"), "label must be a number in line"),
     (("task,worker,label", "a,w1,x"), ("--method", "crowdkit:kos"), "near chance"),
     (("task,worker,label", "a,w1,x"), ("--method", "wawa", "--engine", "numba"), "engine goes with"),
     (("task,worker,label", "a,w1,x"), ("--method", "majority", "--history", "past.csv"), "history goes with"),
@@ -169,7 +169,7 @@ BAD: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [
     (("task,worker,label", "a,w1,x"), ("--report", "page.txt"), "ends in .html"),
     (("task,worker,label", "a,w1,x"), ("--workers", "w.doc"), "--workers is 'w.doc'"),
     (("task,worker,label", "a,w1,x"), ("--update",), "--update goes with a campaign"),
-    (("task,worker,label", "i0,w1,x"), ("--gold", "gold.csv"), "gold has labels outside"),
+    (("task,worker,label", "i0,w1,x"), ("--gold", "gold.csv"), "gold.csv has labels outside"),
 ]
 
 

@@ -55,7 +55,9 @@ def test_weights_are_a_column_of_the_file(work: Path, hmc: Any) -> None:
     # item i0: workers 0, 1, 2 with weights 0 + 1 + 2 say bad, worker 3 with weight 3 says good: three against three
     first = next(row for row in told["frame"] if row["item"] == "i0")
     assert (first["p_good"], first["tied"]) == (0.5, True)
-    assert "must hold numbers" in hmc("aggregate", "a.csv", "--weights", "label").err
+    assert "a.csv: label must be finite numbers of at least 0: lines 2 ('bad')" in (
+        hmc("aggregate", "a.csv", "--weights", "label").err
+    )
 
 
 def test_gold_may_call_its_items_tasks(work: Path, hmc: Any) -> None:
@@ -110,3 +112,42 @@ def test_the_choice_is_given_with_its_reason(work: Path, hmc: Any) -> None:
 def test_an_aspect_cannot_be_picked_on_a_cluster(work: Path, hmc: Any) -> None:
     found = hmc("aggregate", "a.csv", "--engine", "dask", "--scheduler", "tcp://127.0.0.1:9", "--aspect", "tone")
     assert "--aspect goes with other engines than dask" in found.err
+
+
+FAULTS = [
+    (("i0,w1,0,t,1", "i0,w2,7,t,1"), ("--labels", "0,1"), "x.csv: label must be one of 0, 1: line 3 ('7'); correct"),
+    (("i0,w1,0,t,1", "i0,w2,7,u,1"), (), "x.csv mixes the aspects t, u; name one with --aspect"),
+    (
+        ("i0,w1,0,t,1", "i1,w1,1,t,1", "i0,w2,7,u,1", "i0,w3,9,t,1"),
+        ("--aspect", "t", "--labels", "0,1"),
+        "line 5 ('9')",
+    ),
+    (("i0,w1,0,t,1", "i0,w2,x,t,1"), ("--method", "numeric"), "x.csv: label must be a number in line 3 ('x')"),
+    (
+        ("i0,w1,0,t,1", "i0,w2,1,t,-2"),
+        ("--weights", "trust"),
+        "x.csv: trust must be finite numbers of at least 0: line 3",
+    ),
+    (("i0,w1,0,t,1",), ("--weights", "heft"), "x.csv lacks the column 'heft' that --weights names (it has: task"),
+    (("i0,w1,0,t,1",), ("--strata", "route"), "x.csv lacks the column 'route' that --strata names"),
+    (("i0,w1,,t,1",), (), "x.csv has 1 rows and none with a label"),
+    (("i0,w1,0,t,1", "i0,w1,1,t,1"), (), "x.csv holds different labels by one worker for one task"),
+    (("i0,w1,0,t,1",), ("--gold", "g.csv"), "g.csv has labels outside"),
+    (("i0,w1,0,t,1",), ("--history", "h.csv"), "h.csv: count must be finite numbers of at least 0: line 2 ('-3')"),
+    (("i0,w1,0,t,1",), ("--history", "h2.csv"), "h2.csv has labels outside"),
+]
+
+
+@pytest.mark.usefixtures("work")
+@pytest.mark.parametrize(("rows", "more", "words"), FAULTS)
+def test_a_fault_in_a_file_is_told_by_its_name_and_its_line(
+    hmc: Any, rows: tuple[str, ...], more: tuple[str, ...], words: str
+) -> None:
+    write("x.csv", f"{COLUMNS},aspect,trust", *rows)
+    write("g.csv", "task,label", "i0,5")
+    write("h.csv", "worker,label,truth,count", "w1,0,0,-3")
+    write("h2.csv", "worker,label,truth,count", "w1,0,9,3")
+    found = hmc("aggregate", "x.csv", *more)
+    assert found.code == 2
+    assert words in found.err.replace("\n", " ")
+    assert "answers" not in found.err.partition(";")[0]

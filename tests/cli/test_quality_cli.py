@@ -121,3 +121,11 @@ def test_a_panel_is_drawn_by_quotas(hmc: Callable[..., Any], at: Callable[[str],
     assert (found["feasible"], len(found["workers"])) == (True, 10)
     assert "cannot be kept" in hmc(*draw, "region:south=0.9").out
     assert "COLUMN:VALUE=SHARE" in hmc(*draw, "region=0.9").err
+
+
+def test_changing_one_thing_of_a_rule_leaves_the_others(hmc: Callable[..., Any], at: Callable[[str], Any]) -> None:
+    at("collected")
+    new = ("alerts", "set", "slow", "--figure", "queue_age_s", "--wrong", "above", "--limit", "60")
+    assert hmc(*new, "--recovers-at", "30", "--in-a-row", "3").code == 0
+    rules = {rule["name"]: rule for rule in hmc("alerts", "set", "slow", "--limit", "90", "--json").json}
+    assert [rules["slow"][name] for name in ("limit", "recovers_at", "in_a_row")] == [90, 30, 3]

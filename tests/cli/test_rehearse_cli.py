@@ -100,3 +100,21 @@ def test_wrong_input_is_a_sentence_and_2(command: tuple[str, ...], said: str, hm
     assert told.code == 2
     assert said in told.err
     assert "Traceback" not in told.err
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("command", ["simulate", "benchmark", "sweep"])
+def test_a_machines_label_under_another_name_is_told_how_to_be_called(hmc: Any, command: str) -> None:
+    known = pd.read_csv("known.csv").assign(effort=1.0)
+    known.rename(columns={"predicted": "label"}).to_csv("label.csv", index=False)
+    found = hmc(command, "label.csv")
+    assert found.code == 2
+    assert (
+        "label.csv has target but not predicted; rename 'label' to 'predicted' if it holds the machine's" in found.err
+    )
+    known.rename(columns={"target": "Truth"}).to_csv("truth.csv", index=False)
+    assert (
+        "rename 'Truth' to 'target' if it holds what is true, or leave predicted out" in hmc(command, "truth.csv").err
+    )
+    known.drop(columns="predicted").to_csv("bare.csv", index=False)
+    assert "add predicted, the machine's labels, or leave target out" in hmc(command, "bare.csv").err

@@ -39,6 +39,18 @@ def test_isotonic_by_hand() -> None:
     assert found == pytest.approx([0.25, 0.25, 1.0], abs=2e-3)
 
 
+def test_isotonic_is_scikit_learns_with_a_thousandth_of_platt(rng: np.random.Generator) -> None:
+    from sklearn.isotonic import IsotonicRegression
+
+    raw, right, _ = too_sure(rng, 500)
+    new = np.linspace(0, 1, 101)
+    steps = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(raw, right).predict(new)
+    platt = Calibrator("platt").fit(raw, right).transform(new)
+    found = Calibrator("isotonic").fit(raw, right).transform(new)
+    np.testing.assert_allclose(found, 0.999 * steps + 0.001 * platt, rtol=0, atol=1e-12)
+    assert 0 < np.abs(found - steps).max() <= 1e-3
+
+
 @pytest.mark.parametrize("method", ["auto", *METHODS])
 def test_a_confidence_that_is_too_sure_is_put_right(method: str, rng: np.random.Generator) -> None:
     raw, right, _ = too_sure(rng, 4000)

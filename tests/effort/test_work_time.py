@@ -168,6 +168,30 @@ def test_missing_times_and_columns_are_named() -> None:
         clean(work, clocks(("s", 0, 10, 10, 10.0)).drop(columns="active_s"))
 
 
+@pytest.mark.parametrize("rule", [effective_seconds, united_seconds])
+def test_a_span_that_is_none_is_named(rule: Any) -> None:
+    with pytest.raises(InputError, match=r"ended_s is before started_s in row 1 \(-5.0\); correct or drop"):
+        rule(["a", "a"], [0, 10], [5, 5])
+    with pytest.raises(InputError, match=r"ended_s must be finite: row 0 \(nan\)"):
+        rule(["a"], [10], [float("nan")])
+    with pytest.raises(InputError, match="worker has 1 rows but started_s has 2"):
+        rule(["a"], [0, 1], [1, 2])
+    seconds, marked = rule([], [], [])
+    assert (len(seconds), len(marked)) == (0, 0)
+    assert rule(["a"], [10], [10])[0].tolist() == [0.0]
+
+
+def test_times_that_run_backwards_are_clocks_that_cannot_be_trusted() -> None:
+    # The answer of s ended 5 s before it was shown; s2 was handed in before it was accepted.
+    work = answers(("s", "w", "a", 10, 5), ("s2", "w", "b", 100, 110), ("s3", "w", "c", 200, 230))
+    clock = clocks(("s", 0, 20, 20, 10.0), ("s2", 120, 110, np.nan, np.nan), ("s3", 200, 230, 30, 30.0))
+    times = clean(work, clock)
+    assert times.frame["seconds_raw"].tolist() == [-5.0, 10.0, 30.0]
+    assert times.frame["time_quality"].tolist() == ["clock_suspect", "clock_suspect", "ok"]
+    assert times.n_suspect == 2
+    assert times.frame["seconds_clean"].min() >= 0.0
+
+
 SPANS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 300), st.integers(0, 100)), min_size=1, max_size=25)
 
 

@@ -169,3 +169,17 @@ def test_clusters_change_the_interval_and_not_the_value() -> None:
     drawn = m.fairness_analysis(h, s, g, clusters=person, interval="bootstrap", n_boot=200)
     assert "BCa" in drawn.osd.method
     assert drawn.osd.low < drawn.osd.value < drawn.osd.high
+
+
+def test_a_value_below_zero_says_why_it_stands_beside_its_interval() -> None:
+    rng = np.random.default_rng(7)
+    h = rng.integers(1, 6, 400).astype(float)
+    s, g = h + rng.normal(0, 0.5, 400), rng.permutation(np.repeat(["a", "b"], 200))
+    found = m.fairness_analysis(h, s, g)
+    assert found.osd.value < 0.0 == found.osd.low < found.osd.high
+    assert "below 0, which no share can be" in found.osd.warnings[0]
+    # Told where it is read, and once for all three.
+    assert str(found).count("which no share can be") == 1
+    related = m.fairness_analysis(h, s + (g == "a"), g)
+    assert related.osd.low < related.osd.value < related.osd.high
+    assert related.osd.warnings == ()

@@ -94,3 +94,21 @@ def test_a_file_that_is_there_is_kept(house, tmp_path) -> None:
         write_batch_file(house.door, tmp_path / "none" / "b.csv")
     assert [each.name for each in tmp_path.glob("*.csv")] == ["b.csv"]
     assert write_batch_file(house.door, tmp_path / "b.csv", overwrite=True) == 0
+
+
+def test_characters_that_no_file_can_hold_do_not_make_the_batch_unreadable(house, tmp_path) -> None:
+    hit_id = house.hit(Question=html_question("<form><input name='assignmentId'><input name='q'></form>"))
+    name = house.workers.accept(hit_id, "A1ANN").assignment_id
+    sent = {"assignmentId": name, "q": "y\x00es\x0b", "r\x00": "1"}
+    assert house.page("POST", "/mturk/externalSubmit", data=sent).status_code == 200
+    write_batch_file(house.door, tmp_path / "b.csv")
+    answers = read_mturk_batch(tmp_path / "b.csv").answers
+    assert sorted(zip(answers["aspect"], answers["label"], strict=True)) == [("q", "yes"), ("r", "1")]
+
+
+def test_a_crowd_form_cannot_smuggle_them_in_as_escapes(house, tmp_path) -> None:
+    hit_id = house.hit(Question=html_question("<crowd-form></crowd-form>"))
+    house.work(hit_id, "A1ANN", taskAnswers='[{"mo\\u0000od": "go\\u0000od\\ud800", "list": ["a\\u0000"]}]')
+    write_batch_file(house.door, tmp_path / "b.csv")
+    answers = read_mturk_batch(tmp_path / "b.csv").answers
+    assert sorted(zip(answers["aspect"], answers["label"], strict=True)) == [("list", '["a\\u0000"]'), ("mood", "good")]

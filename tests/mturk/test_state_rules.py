@@ -312,7 +312,9 @@ def test_r12_a_qualification_guards_what_it_says(desk) -> None:
     with pytest.raises(TurkError, match="lack the qualification"):
         desk.workers.preview(hits["PreviewAndAccept"], "A1")
     desk("AssociateQualificationWithWorker", QualificationTypeId=type_id, WorkerId="A1", IntegerValue=79)
-    with pytest.raises(TurkError, match="lack the qualification"):
+    with pytest.raises(
+        TurkError, match=rf"score in the qualification 'N' \({type_id}\) is 79; .* asks for at least 80"
+    ):
         desk.workers.accept(hits["Accept"], "A1")
     desk("AssociateQualificationWithWorker", QualificationTypeId=type_id, WorkerId="A1", IntegerValue=80)
     for hit_id in hits.values():
@@ -346,6 +348,36 @@ def test_r12_comparators(desk, comparator, values, passing) -> None:
     assert let_in == passing
 
 
+REFUSALS = [
+    ("GreaterThan", [90], 80, "is 80; this HIT asks for more than 90"),
+    ("In", [1, 2], 80, "is 80; this HIT asks for one of 1, 2"),
+    ("NotIn", [1, 80], 80, "is 80; this HIT asks for none of 1, 80"),
+    ("GreaterThan", [90], None, "You lack the qualification 'N'"),
+    ("DoesNotExist", [], 80, "You have 'N' .*, which this HIT rules out"),
+]
+
+
+@pytest.mark.parametrize(("comparator", "values", "score", "told"), REFUSALS)
+def test_r12_a_worker_is_told_what_keeps_him_from_a_hit(desk, comparator, values, score, told) -> None:
+    type_id = desk("CreateQualificationType", Name="N", Description="D", QualificationTypeStatus="Active")[
+        "QualificationType"
+    ]["QualificationTypeId"]
+    asked = {"QualificationTypeId": type_id, "Comparator": comparator, **({"IntegerValues": values} if values else {})}
+    hit_id = desk.hit(QualificationRequirements=[asked])
+    if score is not None:
+        desk("AssociateQualificationWithWorker", QualificationTypeId=type_id, WorkerId="A1", IntegerValue=score)
+    with pytest.raises(TurkError, match=told):
+        desk.workers.accept(hit_id, "A1")
+
+
+def test_r12_a_worker_is_told_when_it_is_about_where_he_lives_or_his_age(desk) -> None:
+    not_us = {"QualificationTypeId": LOCALE, "Comparator": "NotEqualTo", "LocaleValues": [{"Country": "US"}]}
+    grown = {"QualificationTypeId": "00000000000000000060", "Comparator": "Exists"}
+    for asked, told in ((not_us, "where you live"), (grown, "is for adults")):
+        with pytest.raises(TurkError, match=told):
+            desk.workers.accept(desk.hit(QualificationRequirements=[asked]), "A1")
+
+
 def test_r12_system_qualifications_are_worked_out(tmp_path, clock) -> None:
     door = open_front_door(str(tmp_path / "w.db"), clock=clock, settings=Settings(percent_known_from=4))
     door.issue_key()
@@ -362,7 +394,7 @@ def test_r12_system_qualifications_are_worked_out(tmp_path, clock) -> None:
     desk.workers.return_(desk.workers.accept(hit_id, "A1").assignment_id, "A1")
     desk("ApproveAssignment", AssignmentId=desk.work(desk.hit(Title="past 3"), "A1"))
     # 3 of 4 are 75 percent.
-    with pytest.raises(TurkError, match="lack"):
+    with pytest.raises(TurkError, match=r"was approved \(in percent\) is 75; this HIT asks for more than 90"):
         desk.workers.accept(hit_id, "A1")
     count = {"QualificationTypeId": APPROVED, "Comparator": "GreaterThanOrEqualTo", "IntegerValues": [3]}
     desk.workers.accept(desk.hit(QualificationRequirements=[count]), "A1")

@@ -217,3 +217,21 @@ def test_a_page_for_nobody_is_a_polite_refusal(house) -> None:
         assert "<b>" not in answer.text
     assert house.page("GET", "/mturk/static/../_front.py").status_code == 404
     assert house.page("GET", "/mturk/static/secrets").status_code == 404
+
+
+def test_a_tab_that_was_closed_is_found_again_in_the_list_until_the_work_is_handed_in(house, client, clock) -> None:
+    question = html_question("<form><input name='assignmentId'><input name='q'></form>")
+    later = house.hit(Title="Later", Question=question, AssignmentDurationInSeconds=1200, MaxAssignments=1)
+    sooner = house.hit(Title="Sooner", Question=question, AssignmentDurationInSeconds=600, MaxAssignments=1)
+    names = {hit: house.workers.accept(hit, "A1").assignment_id for hit in (later, sooner)}
+    page = house.page("GET", "/mturk/hits?workerId=A1").text
+    # The most urgent first; nothing else is open, for each HIT had one place.
+    assert re.findall(r"<h3>(\w+)</h3>", page) == ["Sooner", "Later"]
+    assert "There is no other work for you now." in page
+    links = [unescape(each) for each in re.findall(r'href="([^"]+)">Continue</a>', page)]
+    again = house.page("GET", links[0])
+    assert again.headers["X-Assignment-Id"] == names[sooner]
+    assert "Continue" not in house.page("GET", "/mturk/hits?workerId=A2").text
+    house.workers.submit(names[sooner], [("q", "1")])
+    clock.advance(1201)  # and what was not handed in in time is no longer under way
+    assert "Continue" not in house.page("GET", "/mturk/hits?workerId=A1").text

@@ -336,3 +336,17 @@ def test_an_attempt_and_how_it_stands_are_kept_together_or_not_at_all(new_house,
     assert attempts(house) == []
     with house.local._database.read() as connection:
         assert connection.execute(sa.select(STEP.c.tries)).scalars().all() == [0]
+
+
+def test_an_answer_to_a_question_of_the_old_test_is_none_to_the_new_one(new_house) -> None:
+    study = study_of()
+    house = new_house(study=study)
+    _, _, plain = begin(house)
+    other = tuple(Practice(question(f"n{n}", text=f"Go away {n}."), "polite", "") for n in range(3))
+    # The page of the old test is still open when the study's file changes.
+    object.__setattr__(house.settings, "study", replace(study, test=other, test_version=2))
+    answer(plain, RIGHT)
+    assert "Go away 0." in plain.text
+    answer(plain, WRONG, RIGHT, RIGHT)
+    assert "Thank you for taking the test." in plain.text
+    assert [(row.test_version, row.right) for row in attempts(house)] == [(2, 2)]

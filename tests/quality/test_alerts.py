@@ -137,3 +137,11 @@ def test_two_rules_of_one_name_are_refused() -> None:
 def test_naive_times_are_refused() -> None:
     with pytest.raises(InputError, match="without a time zone"):
         check_alerts([QUALITY], {}, at=datetime(2026, 1, 5))  # because that is the mistake
+
+
+def test_a_clock_that_was_set_back_makes_no_span_negative() -> None:
+    rule = AlertRule("quality", "quality", 0.3, "below", remind_s=60.0)
+    late = datetime(2026, 1, 5, 12, tzinfo=UTC)
+    _, state = check_alerts([rule], {"quality": 0.2}, at=late)
+    notices, _ = check_alerts([rule], {"quality": 0.9}, state, at=late - timedelta(hours=3))
+    assert notices[0].message.endswith("right again after 0 seconds")

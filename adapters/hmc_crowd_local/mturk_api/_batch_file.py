@@ -2,7 +2,7 @@
 
 What read such a file before reads ours: the columns have their old names and order, times are aware UTC. Answers of a
 ``crowd-form`` are laid flat as they were there (``Answer.question.label``). Text that a spreadsheet would take for a
-formula gets an apostrophe in front.
+formula gets an apostrophe in front; characters that XML cannot hold (NUL and the like) are left out, as the API does.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from hmc_crowd.errors import InputError
 from hmc_crowd_local._tables_mturk import ASSIGNMENT, HIT_TYPE, M_HIT
 from hmc_crowd_local.mturk_api._call import amount
 from hmc_crowd_local.mturk_api._review_rates import Rates
+from hmc_crowd_local.mturk_api._xml import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +85,7 @@ def write_batch_file(
     try:
         with draft.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, quoting=csv.QUOTE_ALL)
-            writer.writerow(columns)
+            writer.writerow([plain(name) for name in columns])
             writer.writerows([_cell(row.get(name), safe=safe) for name in columns] for row in rows)
         draft.replace(target)
     except OSError as error:
@@ -153,7 +154,7 @@ def _answers(row: Any) -> dict[str, str]:
     for name, kind, value in json.loads(row[ASSIGNMENT.c.fields] or "[]"):
         flat = _crowd_form(value) if kind == "FreeText" else None
         for part, text in ({name: value} if flat is None else flat).items():
-            key = f"Answer.{part}"
+            key, text = f"Answer.{plain(part)}", plain(text)
             found[key] = f"{found[key]}|{text}" if key in found else text
     return found
 
@@ -190,5 +191,5 @@ def _cell(value: Any, *, safe: bool) -> str:
     if hasattr(value, "isoformat"):
         moment: datetime = value
         return moment.isoformat()
-    text = str(value)
+    text = plain(str(value))
     return f"'{text}" if safe and text.startswith(_FORMULA) else text

@@ -85,10 +85,25 @@ def message_page(title: str, text: str) -> str:
     return _render("page.html", title=title, text=text)
 
 
-def hits_page(offers: Sequence[Offer], messages: Sequence[Any], *, worker: str, key: str, settings: Settings) -> str:
-    """Return the list of what a worker may take, with his messages."""
-    query = urlencode({"workerId": worker, "key": key})
-    return _render("hits.html", title="Work", offers=offers, messages=messages, query=query, currency=settings.currency)
+def hits_page(
+    offers: Sequence[Offer],
+    under_way: Sequence[tuple[Offer, Work]],
+    messages: Sequence[Any],
+    *,
+    worker: str,
+    key: str,
+    settings: Settings,
+) -> str:
+    """Return the list of what a worker has begun and may take, with his messages."""
+    return _render(
+        "hits.html",
+        title="Work",
+        offers=offers,
+        under_way=under_way,
+        messages=messages,
+        query=urlencode({"workerId": worker, "key": key}),
+        currency=settings.currency,
+    )
 
 
 def frame_page(

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from hmc_crowd_local._tables_mturk import ASSIGNMENT, QUALIFICATION, QUALIFICATION_TYPE, WORKER
 from hmc_crowd_local.mturk_api._problems import does_not_exist, invalid
+from hmc_crowd_local.mturk_api._qualification_words import ADULT, APPROVED, LOCALE, PERCENT, why_not
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ADULT", "APPROVED", "LOCALE", "PERCENT", "check_requirements", "guards", "is_system", "unmet"]
 
-PERCENT, APPROVED = "000000000000000000L0", "00000000000000000040"
-LOCALE, ADULT = "00000000000000000071", "00000000000000000060"
 _MASTERS = {"2F1QJWKUDD8XADTFD2Q0G6UTO95ALH", "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6"}
 _SYSTEM = {PERCENT, APPROVED, LOCALE, ADULT}
 _MOST = 10
@@ -91,19 +90,31 @@ def guards(requirement: Mapping[str, Any], action: str) -> bool:
 
 
 def unmet(call: Call, requirements: Sequence[Mapping[str, Any]], worker: str, action: str) -> str | None:
-    """Return the id of the first qualification type that keeps a worker from an action, or None."""
+    """Say what keeps a worker from an action: the first requirement that he does not meet; None where all are met."""
     for each in requirements:
-        if guards(each, action) and not _meets(call, each, worker):
-            type_id: str = each["QualificationTypeId"]
-            return type_id
+        if guards(each, action):
+            value = None if each["QualificationTypeId"] == LOCALE else _value(call, each, worker)
+            if not _meets(call, each, worker, value):
+                return why_not(each, _name(call, str(each["QualificationTypeId"])), value)
     return None
 
 
-def _meets(call: Call, requirement: Mapping[str, Any], worker: str) -> bool:
+def _value(call: Call, requirement: Mapping[str, Any], worker: str) -> tuple[int | None] | None:
+    type_id = str(requirement["QualificationTypeId"])
+    return _system_value(call, type_id, worker) if type_id in _SYSTEM else _own_value(call, type_id, worker)
+
+
+def _name(call: Call, type_id: str) -> str:
+    """Return what a worker can call a qualification by: its name and, for whoever he asks about it, its id."""
+    query = sa.select(QUALIFICATION_TYPE.c.name).where(QUALIFICATION_TYPE.c.qualification_type_id == type_id)
+    found = call.connection.execute(query).scalar()
+    return type_id if found is None else f"{found!r} ({type_id})"
+
+
+def _meets(call: Call, requirement: Mapping[str, Any], worker: str, value: tuple[int | None] | None) -> bool:
     type_id, comparator = str(requirement["QualificationTypeId"]), str(requirement["Comparator"])
     if type_id == LOCALE:
         return _meets_locale(call, requirement, worker)
-    value = _system_value(call, type_id, worker) if type_id in _SYSTEM else _own_value(call, type_id, worker)
     if comparator in _PRESENCE:
         return (value is not None) == (comparator == "Exists")
     if value is None:

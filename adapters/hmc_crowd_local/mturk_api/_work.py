@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from hmc_crowd_local.mturk_api._call import Call
 
-__all__ = ["accept", "give_back", "record_events", "render", "require_may", "save_draft", "submit"]
+__all__ = ["accept", "give_back", "record_events", "render", "require_may", "save_draft", "submit", "under_way"]
 
 PREVIEW_ID = "ASSIGNMENT_ID_NOT_AVAILABLE"
 
@@ -43,9 +43,9 @@ def require_may(call: Call, hit: Any, worker: str, action: str) -> None:
     requirements = call.connection.execute(
         sa.select(HIT_TYPE.c.requirements).where(HIT_TYPE.c.hit_type_id == hit.hit_type_id)
     ).scalar_one()
-    missing = unmet(call, json.loads(requirements), worker, action)
-    if missing is not None:
-        raise TurkError("DoesNotMeetRequirements", f"You lack the qualification {missing}, which this HIT asks for.")
+    reason = unmet(call, json.loads(requirements), worker, action)
+    if reason is not None:
+        raise TurkError("DoesNotMeetRequirements", reason)
 
 
 def accept(call: Call, hit_id: str, worker: str) -> Any:
@@ -228,6 +228,14 @@ def record_events(
     ]
     if rows:
         call.connection.execute(sa.insert(M_EVENT), rows)
+
+
+def under_way(call: Call, worker: str) -> list[Any]:
+    """Return the assignments of this account that a worker has accepted and not handed in, the most urgent first."""
+    query = sa.select(ASSIGNMENT).where(
+        ASSIGNMENT.c.account_id == call.account_id, ASSIGNMENT.c.worker == worker, ASSIGNMENT.c.state == "accepted"
+    )
+    return list(call.connection.execute(query.order_by(ASSIGNMENT.c.deadline_at, ASSIGNMENT.c.assignment_id)))
 
 
 def open_hits(call: Call, worker: str, now: datetime) -> list[Any]:

@@ -59,8 +59,14 @@ class _Routes:
 
     def hits(self, request: Request) -> Response:
         worker, key = self.worker(request.query_params)
-        offers, messages = self.workers.offers(worker), self.workers.messages(worker)
-        page = _pages.hits_page(offers, messages, worker=worker, key=key, settings=self.settings)
+        page = _pages.hits_page(
+            self.workers.offers(worker),
+            self.workers.under_way(worker),
+            self.workers.messages(worker),
+            worker=worker,
+            key=key,
+            settings=self.settings,
+        )
         return HTMLResponse(page, headers=_pages.own_headers())
 
     def preview(self, request: Request) -> Response:

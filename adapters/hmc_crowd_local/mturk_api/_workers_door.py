@@ -101,6 +101,15 @@ class WorkersDoor:
                 found.setdefault(offer.group_id, offer)
         return list(found.values())
 
+    def under_way(self, worker: str) -> list[tuple[Offer, Work]]:
+        """Return what a worker has accepted and not handed in, of all accounts, the most urgent first."""
+        found = [
+            self._work(row)
+            for account in self._accounts()
+            for row in self._door.change(account, lambda call: _work.under_way(call, worker))
+        ]
+        return [(self.offer(work.hit_id), work) for work in sorted(found, key=lambda work: work.deadline_at)]
+
     def _accounts(self) -> list[str]:
         with self._door.database.read() as connection:
             return list(connection.execute(sa.select(M_HIT.c.account_id).distinct()).scalars())

@@ -37,8 +37,8 @@ def answer_test(visit: Visit) -> Reply:
     if next_step(visit) != "test":
         return Goto("")
     found = exam(visit, visit.study)
-    if found.state is ExamState.WAITS or visit.value("place") != _token(found):
-        return Goto("test")  # sent twice, from another tab, or from an attempt that is over
+    if found.state is ExamState.WAITS or visit.value("place") != _token(visit, found):
+        return Goto("test")  # sent twice, from another tab, an attempt that is over, or a test that changed
     each = visit.study.test[len(found.given)]
     label = read_answers(practice_sheet(visit, each, "test"), visit.form).get(each.item.aspect)
     if label is None:
@@ -65,11 +65,12 @@ def _finish(visit: Visit, found: Exam, given: tuple[str, ...]) -> Reply:
 
 def _question(visit: Visit, found: Exam, *, problem: bool = False) -> Page:
     place = len(found.given)
-    return practice_page(visit, "test", place, problem=problem, token=_token(found), exam=found)
+    return practice_page(visit, "test", place, problem=problem, token=_token(visit, found), exam=found)
 
 
-def _token(found: Exam) -> str:
-    return f"{found.number}-{len(found.given)}"
+def _token(visit: Visit, found: Exam) -> str:
+    """Return what tells which question of which attempt, and of which test: it may change while people take it."""
+    return f"{visit.study.version_of('test')[:8]}-{found.number}-{len(found.given)}"
 
 
 def _wait_page(visit: Visit, found: Exam) -> Page:
