@@ -127,7 +127,7 @@ def bcc(
 
 
 def _error_prior(prior: BccPrior, k: int, past: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    """Return the prior counts of error rows, shape (n_workers or 1, K answered, K true, 1): the same for all subtypes."""
+    """Return prior counts of error rows, shape (n_workers or 1, K answered, K true, 1): of all subtypes alike."""
     rows = np.full((k, k), prior.wrong)
     np.fill_diagonal(rows, prior.right)
     whole: NDArray[np.float64] = (rows[None] if past is None else rows + past)[..., None]

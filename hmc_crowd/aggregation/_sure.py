@@ -296,7 +296,5 @@ def _calibrated(
 ) -> NDArray[np.float64]:
     if calibration is None:
         return posterior
-    values: NDArray[np.float64] = calibration.apply(
-        pd.DataFrame(posterior, columns=coded.labels)
-    ).probabilities.to_numpy()
-    return values
+    found = calibration.apply(pd.DataFrame(posterior, columns=coded.labels))
+    return np.asarray(found.probabilities, dtype=np.float64)

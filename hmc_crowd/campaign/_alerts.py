@@ -40,7 +40,7 @@ RULES = (
     *(rule for rule in ALERT_RULES if rule.name in _ASKED),
     AlertRule("drift", "drifting", 0.5, "above", hint="show this worker more gold, and look at the answers since"),
     AlertRule(
-        "experts' queue",
+        "expert queue",
         "expert_queue_age_s",
         86_400.0,
         "above",
@@ -62,11 +62,13 @@ class Lasting:
     severity: str
     hint: str
     figure: str
+    beyond: str = ""
 
     def __str__(self) -> str:
         who = f" of {self.subject}" if self.subject else ""
         hint = f": {self.hint}" if self.hint else ""
-        return f"{self.rule}{who}, since {self.since:%Y-%m-%d %H:%M} UTC{hint}"
+        beyond = f" {self.beyond}" if self.beyond else ""
+        return f"{self.rule}{who}{beyond}, since {self.since:%Y-%m-%d %H:%M} UTC{hint}"
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,15 @@ def _rules(settings: Mapping[str, Any]) -> tuple[AlertRule, ...]:
 def _lasting(in_force: Iterable[AlertRule], since: Mapping[tuple[str, str], datetime | None]) -> tuple[Lasting, ...]:
     by_name = {rule.name: rule for rule in in_force}
     found = [
-        Lasting(rule, subject, begun, by_name[rule].severity, by_name[rule].hint, by_name[rule].figure)
+        Lasting(
+            rule,
+            subject,
+            begun,
+            by_name[rule].severity,
+            by_name[rule].hint,
+            by_name[rule].figure,
+            f"{by_name[rule].wrong} {by_name[rule].limit:g}",
+        )
         for (rule, subject), begun in since.items()
         if begun is not None and rule in by_name
     ]

@@ -180,12 +180,15 @@ class QuotaProgress:
     quotas : pandas.DataFrame
         ``attribute, value, kind, wanted, started, done, missing, known``: people; ``missing`` have yet to come,
         ``known`` have said that they are such people. The last row of an attribute is everybody else.
+    by_seats : bool
+        Whether work is handed out by so many seats (pages of our own), so that nobody more comes once all are taken.
     """
 
     people: int
     started: int
     done: int
     quotas: pd.DataFrame
+    by_seats: bool = False
 
     def lines(self) -> list[str]:
         """Return in words who is missing; empty once nobody is."""
@@ -195,6 +198,18 @@ class QuotaProgress:
             + f", {row['missing']} still to come"
             for row in self.quotas.to_dict("records")
             if row["missing"]
+        ] + self._out_of_reach()
+
+    def _out_of_reach(self) -> list[str]:
+        """Say of which attributes more people are missing than seats are left: of raised quotas, or set on the way."""
+        if not self.by_seats:
+            return []
+        left = max(0, self.people - self.started)
+        missing = self.quotas.groupby("attribute", sort=False)["missing"].sum()
+        return [
+            f"{attribute} is out of reach: {number} must come, seats left: {left} of {self.people}; ask for more people"
+            for attribute, number in missing.items()
+            if number > left
         ]
 
     def __str__(self) -> str:
@@ -240,4 +255,13 @@ def _progress(context: Context, tx: Transaction, asked: Asked) -> QuotaProgress:
         told = sum(number for value, number in known.items() if value is not None and value not in wanted)
         rows.append((quota.attribute, _OTHERS, "rest", rest, *others, 0, told))
     columns = ["attribute", "value", "kind", "wanted", "started", "done", "missing", "known"]
-    return QuotaProgress(asked.people, len(started), len(done), pd.DataFrame(rows, columns=columns))
+    return QuotaProgress(
+        asked.people, len(started), len(done), pd.DataFrame(rows, columns=columns), by_seats=_by_seats(context, tx)
+    )
+
+
+def _by_seats(context: Context, tx: Transaction) -> bool:
+    """Whether nobody recruits by cells and no panel was drawn for where the work is."""
+    settings = context.settings_in(tx)
+    is_elsewhere = settings.get("platform") in settings.get("panels", {})
+    return not is_elsewhere and all("cell" not in (each.payload or {}) for each in tx.work.intents(context.campaign_id))

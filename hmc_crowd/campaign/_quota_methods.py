@@ -23,9 +23,10 @@ class Quotas:
     def set_quotas(self, quotas: Sequence[Quota], *, people: int) -> _quota_check.QuotaProgress:
         """Ask for a mix of people from now on, in place of what was asked for before.
 
-        Work is handed out by it: on pages of your own people of a group that is full are told that there is no work
-        for them now (their attributes stand on their invitations); on Prolific each cell of the quotas becomes a study
-        with its filters; elsewhere draw a panel. People count, not answers, and who gives up frees the seat.
+        Work is handed out by it: on pages of your own, from the next `publish` or `collect` on, people of a group that
+        is full are told that there is no work for them now (their attributes stand on their invitations); on Prolific
+        each cell of the quotas becomes a study with its filters; elsewhere draw a panel. People count, not answers, and
+        who gives up frees the seat.
 
         Parameters
         ----------

@@ -127,9 +127,8 @@ def tiers_asked(known: pd.DataFrame, *, top: int) -> pd.Series[int] | None:
         numbers = pd.to_numeric(hard, errors="coerce")
         bad = numbers.isna() & hard.notna()
         if bad.any():
-            raise FrameError(
-                f"complexity must lie in [0, 1]: item {known.loc[bad, 'item'].iloc[0]!r} has {hard[bad].iloc[0]!r}"
-            )
+            item = known.loc[bad, "item"].iloc[0]
+            raise FrameError(f"complexity of item {item!r} is {hard[bad].iloc[0]!r}; give a number in [0, 1]")
         tier = pd.Series(tier_of(risk.tolist(), numbers.to_numpy(dtype=float)), index=known.index)
     else:
         return None

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["PayCheck", "PoolLine", "fair_pay", "floor_notes", "pool_lines", "set_fair_pay", "wages_minor"]
 
 _FLOORS = "fair_pay"
+_PAID = (SubmissionState.SUBMITTED, SubmissionState.APPROVED)
 # As in `hmc_crowd.quality.fair_pay`: so far below the floor, and by so many times, it is no accident.
 _PAUSE_BELOW, _LEAST_TIMES = 0.8, 5
 
@@ -195,7 +196,8 @@ def reckoned(
     columns = ("platform", "submission_id", "hit_key", "state", "active_s", "platform_elapsed_s")
     for platform, name, key, state, active, elapsed in zip(*(submissions[each] for each in columns), strict=True):
         hit, seconds = by_key.get(key), _seconds(active, elapsed)
-        if hit is None or seconds is None or not SubmissionState(state).has_work:
+        # Refused work earned nothing, and nobody tops it up: it is no evidence of what the task pays.
+        if hit is None or seconds is None or state not in _PAID:
             continue
         earned = _earned(hit, seconds)
         if earned is None:

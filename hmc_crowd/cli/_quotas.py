@@ -42,7 +42,10 @@ def quotas_set(
     campaign: CampaignName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask for a mix of people: who is not needed gets no work on your pages, and Prolific recruits by filters."""
+    """Ask for a mix of people: who is not needed gets no work on your pages, and Prolific recruits by filters.
+
+    Your pages keep it from the next publish or collect on.
+    """
     quotas = read_quotas(quota, kind="target" if target else "minimum", filters=filter_id, choices=choice)
     with open_campaign(db, campaign) as opened:
         found = opened.set_quotas(quotas, people=people)

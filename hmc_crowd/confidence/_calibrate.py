@@ -41,8 +41,8 @@ class Calibrator(Parameters):
     ----------
     method : {"auto", "isotonic", "platt", "temperature"}
         "temperature" divides the log-odds by a constant, "platt" also shifts them, "isotonic" is any rising step
-        function, scikit-learn's `IsotonicRegression` with a thousandth of "platt" mixed in, see Notes. "auto" takes the one with the smallest cross-validated mean squared error (Brier); where two agree to
-        a thousandth of it, the simpler.
+        function: scikit-learn's with a thousandth of "platt" mixed in, see Notes. "auto" takes the one with the
+        smallest cross-validated mean squared error (Brier); where two agree to a thousandth of it, the simpler.
     folds : int, default 5
         Folds of the cross-validation.
     seed : int, default 0
@@ -58,8 +58,8 @@ class Calibrator(Parameters):
     Notes
     -----
     Isotonic regression alone gives whole stretches one value, so that a plan could no longer tell their items apart,
-    and ends at exactly 0 or 1. So it is ``0.999 * IsotonicRegression + 0.001 * platt``: it rises everywhere, and differs
-    from scikit-learn's by at most 0.001.
+    and ends at exactly 0 or 1. So it is ``0.999 * IsotonicRegression + 0.001 * platt``, which rises everywhere and
+    differs from scikit-learn's by at most 0.001.
 
     Examples
     --------

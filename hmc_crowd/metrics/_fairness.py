@@ -83,8 +83,8 @@ def fairness_analysis(
     nothing is left to explain, and there is no value (RSMTool: NaN). One group alone gives no value either. If the
     human score explains the whole error, as for a constant system, the groups explain 0 of it, and p is 1.
 
-    The adjusted R2 falls below 0 where groups explain less than chance alone would, as half of all unrelated groups do.
-    The interval is of the share that it estimates, which cannot: then the value stands left of it, and a warning says so.
+    The adjusted R2 falls below 0 where groups explain less than chance alone would, as most unrelated groups do. The
+    interval is of the share that it estimates, which cannot: then the value stands left of it, and a warning says so.
 
     Examples
     --------

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -86,7 +87,7 @@ class Quota:
             raise InputError(f"kind is {self.kind!r}; give 'minimum' or 'target'")
         if not isinstance(self.shares, Mapping) or not self.shares:
             raise InputError(f"the quota for {self.attribute!r} names no share; give one by value")
-        bad = [value for value, share in self.shares.items() if not 0 <= share <= 1]
+        bad = [value for value, share in self.shares.items() if not isinstance(share, Real) or not 0 <= share <= 1]
         if bad:
             raise InputError(
                 f"the quota for {self.attribute!r} asks {self.shares[bad[0]]!r} of {bad[0]!r}; give [0, 1]"

@@ -3,8 +3,8 @@
 A rejection takes a person's pay and hurts his account. It needs two independent signals with their evidence, a message
 that tells him what was wrong, a person's sign-off, and must stay below a share of what came in: more than that is a
 fault of the task, not of its workers. One failed gold item is never a signal, and neither is the suspicion that a
-language model wrote the answers. The alternative is always to accept the work and leave it out. After PLATFORMS.md,
-P23 and P25.
+language model wrote the answers, nor any flag that raises it: texts are pasted and copied for good reasons. The
+alternative is always to accept the work and leave it out. After PLATFORMS.md, P23 and P25.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ LEAST_MESSAGE = 100
 """Least characters of the message; what the strictest platform asks for."""
 
 LEAST_FAILED_GOLD = 2
-_NO_GROUND = frozenset({"language_model", "llm", "ai"})
+# That a machine wrote it, and the flags of `flag_pasted`, however somebody hands them in.
+_NO_GROUND = frozenset(
+    {"language_model", "llm", "ai", "chatgpt", "machine_written", "pasted", "typed_too_fast", "copied"}
+)
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ def test_who_follows_a_link_comes_there_after_signing_in(board: Board) -> None:
 
 
 def test_text_of_items_is_never_markup(board: Board) -> None:
-    page = board.browser("auditor").get(f"{HOME}/item", params={"id": "i00"})
+    page = board.browser("reviewer").get(f"{HOME}/item", params={"id": "i00"})
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page.text
     assert "<script>alert" not in page.text
     assert "script-src 'self'" in page.headers["content-security-policy"]
@@ -92,13 +92,13 @@ def test_text_of_items_is_never_markup(board: Board) -> None:
 
 def test_an_item_says_why_it_went_where(board: Board) -> None:
     told = board.house.campaign(NAME).explain("i20")
-    page = board.browser("auditor").get(f"{HOME}/item", params={"id": "i20"}).text
+    page = board.browser("reviewer").get(f"{HOME}/item", params={"id": "i20"}).text
     assert told.destination in page
     assert told.why_final in page
 
 
 def test_what_is_not_there_is_said(board: Board) -> None:
-    browser = board.browser("auditor")
+    browser = board.browser("reviewer")
     found = [f"{HOME}/item?id=nowhere", f"{HOME}/worker?id=nobody", f"{HOME}/submission?platform=local&id=x"]
     assert [browser.get(path).status_code for path in (*found, "/board/c/other", "/board/x")] == [404] * 5
 

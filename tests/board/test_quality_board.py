@@ -44,12 +44,12 @@ def test_a_rule_of_the_campaign_is_an_alert_of_its_board_and_its_end_is_said(boa
     campaign = board.house.campaign(NAME)
     campaign.set_alert_rules([IDLE])
     page = board.browser("auditor").get(HOME).text
-    assert "Idle line, since" in page
+    assert "Idle line below 1, since" in page
     assert "invite people" in page
     campaign.set_alert_rules([AlertRule("idle line", "queue_age_s", -1.0, "below")])
     campaign.check_alerts()
     page = board.browser("auditor").get(HOME).text
-    assert "Idle line, since" not in page
+    assert "Idle line below 1, since" not in page
     assert "recovery" in page
 
 

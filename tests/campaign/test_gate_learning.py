@@ -126,5 +126,5 @@ def test_its_costs_are_settings(judged: Callable[..., Campaign]) -> None:
     campaign = judged(80)
     careful, careless = campaign.gate("ml", error_cost=50.0), campaign.gate("ml", error_cost=2.0)
     assert careful.experts > careless.experts
-    with pytest.raises(InputError, match="does not take"):
+    with pytest.raises(InputError, match="has no setting 'moon'"):
         campaign.gate("ml", moon=1)

@@ -227,6 +227,19 @@ def test_quotas_changed_or_cleared_reach_the_workplace_with_the_next_collection(
 # On Prolific.
 
 
+def test_quotas_out_of_reach_say_so(small: Any, workplace: Any, small_batch: Any) -> None:
+    campaign = small()
+    people = invite(workplace, north=3, south=3)
+    campaign.publish(workplace, redundancy=4, pay_minor=50, budget_minor=100_000, dry_run=False)
+    come(campaign, workplace, people[:3], small_batch.truth)
+    campaign.collect(workplace)
+    # Three of four are in from the north; then two of four are asked for from the south.
+    found = campaign.set_quotas([Quota("region", {"south": 0.5})], people=4)
+    assert found.lines()[-1] == ("region is out of reach: 2 must come, seats left: 1 of 4; ask for more people")
+    assert campaign.status().quotas == tuple(found.lines())
+    assert len(campaign.set_quotas([Quota("region", {"south": 0.4})], people=5).lines()) == 1
+
+
 def describe(recruiting: Any, **people: tuple[str, ...]) -> None:
     for who, values in people.items():
         answers = dict(zip(("standin-region", "standin-gender"), (CODES[each] for each in values), strict=False))

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hmc_crowd.campaign._sure_sheet import SureSheet, sure_sheet
 from hmc_crowd.campaign._until_sure import UntilSure, setting_of, until_sure
@@ -131,7 +133,7 @@ def test_with_too_little_gold_everything_is_asked_most_times_and_it_is_said(
 
 def test_run_asks_on_until_sure(start: Any, workplace: Any, batch: Any) -> None:
     campaign = start()
-    result = campaign.run(workplace, crowd=people(batch.truth), plan=WANTED, publish=ASKED)
+    result = campaign.run(workplace, crowd=people(batch.truth), plan=WANTED, publish={**ASKED, "most": 3})
     assert result.state == "satisfied"
     status = campaign.status()
     assert status.sure.asked == 0
@@ -142,7 +144,7 @@ def test_run_asks_on_until_sure(start: Any, workplace: Any, batch: Any) -> None:
     assert bound.audit.stopped > 0
     assert bound.audit.wrong / bound.audit.stopped <= bound.audit_differs_at_most < 1
     assert bound.gold.wrong / bound.gold.stopped <= bound.gold_wrong_at_most < 1
-    assert 2 <= bound.mean_answers < bound.full_answers == 5
+    assert 2 <= bound.mean_answers < bound.full_answers == 3
 
 
 def test_the_report_says_what_stopping_did(start: Any, workplace: Any, batch: Any, tmp_path: Any) -> None:
@@ -224,6 +226,32 @@ def test_who_needs_how_many_by_hand() -> None:
     # of f two answers and one place are there: two more; g is not limited from here
     assert until.needed(units, given, coming, 2).tolist()[:6] == [0, 1, 0, 1, 0, 2]
     assert until.is_limited(units).tolist() == [True] * 6 + [False]
+
+
+@given(
+    given=st.integers(0, 9),
+    coming=st.integers(0, 9),
+    redundancy=st.integers(1, 5),
+    more=st.integers(0, 5),
+    destination=st.sampled_from(["people", "audit"]),
+    sure=st.booleans(),
+)
+def test_never_more_than_most_and_never_after_sure(
+    given: int, coming: int, redundancy: int, more: int, destination: str, sure: bool
+) -> None:
+    most = redundancy + more
+    index = pd.MultiIndex.from_tuples([("a" if sure else "b", "label")])
+    units = pd.DataFrame({"item": ["a"], "aspect": ["label"], "destination": [destination]})
+    until = UntilSure(most, 0.05, ("label",), index, {}, ())
+    needed = int(until.needed(units, np.array([given]), np.array([coming]), redundancy)[0])
+    assert needed >= 0
+    assert needed == 0 or given + coming + needed <= most
+    if destination == "audit":
+        assert given + coming + needed >= most  # whatever is sure
+    elif sure:
+        assert needed == max(0, redundancy - given - coming)
+    elif not coming and redundancy <= given < most:
+        assert needed == 1
 
 
 def test_what_the_others_may_still_take_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:

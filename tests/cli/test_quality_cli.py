@@ -44,7 +44,9 @@ def test_approval_rates_are_ranked_as_of_a_moment(hmc: Callable[..., Any], at: C
     early = ("--at", "2020-01-01T00:00Z")
     assert hmc("quality", "rates", "rates.csv", "--platform", "prolific", *early, "--json").json == {"readings": 2}
     rows = hmc("quality", "ranking", "--json").json
-    assert {row["source"] for row in rows} == {"unknown"}
+    # Whose rate was read is there beside those who worked.
+    assert [(row["rate"], row["reviewed"]) for row in rows if row["source"] == "platform"] == [(0.95, 20)]
+    assert {row["source"] for row in rows} == {"platform", "unknown"}
     assert "rate" in hmc("quality", "rates", "items.csv", "--platform", "prolific").err
 
 

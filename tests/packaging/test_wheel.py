@@ -107,7 +107,13 @@ def test_every_file_of_the_packages_is_in_the_wheel(names: set[str]) -> None:
 
 
 def test_nothing_else_is_in_the_wheel(names: set[str]) -> None:
-    assert [name for name in names if name.endswith((".pyc", ".db")) or "test_" in name or "/tests/" in name] == []
+    tests = ("test_", "conftest")
+    strange = [
+        name
+        for name in names
+        if name.endswith((".pyc", ".db")) or Path(name).name.startswith(tests) or "/tests/" in name
+    ]
+    assert strange == []
 
 
 def test_the_installed_package_is_the_wheels(elsewhere: Elsewhere) -> None:

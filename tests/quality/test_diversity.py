@@ -119,6 +119,7 @@ def test_a_quota_is_called_infeasible_only_if_it_is(counts: list[int], share: fl
     ("make", "says"),
     [
         (lambda rng: Quota("region", {"n": 1.2}), "asks 1.2"),
+        (lambda rng: Quota("region", {"n": "half"}), "asks 'half'"),
         (lambda rng: Quota("region", {"n": 0.7, "s": 0.7}), "add up to 1.4"),
         (lambda rng: Quota("region", {}), "names no share"),
         (lambda rng: draw_diverse(pd.DataFrame({"worker": [1]}), [Quota("region", {"n": 0.5})], 1, rng=rng), "region"),

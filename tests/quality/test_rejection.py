@@ -27,6 +27,8 @@ def proposals(count: int) -> list[RejectionProposal]:
         (RejectionSignal("gold", "1 of 6 wrong", 1), SAME),
         # P25: the suspicion that a model wrote the answers is no ground.
         (RejectionSignal("language_model", "reads like one"), SAME),
+        # What flags answers for review is none either, under whatever name it is handed in.
+        *((RejectionSignal(flag, "seen 9 times", 9), SAME) for flag in ("pasted", "Typed too fast", "copied")),
     ],
 )
 def test_b11_fewer_than_two_independent_signals_never_reject(signals: tuple[RejectionSignal, ...]) -> None:
