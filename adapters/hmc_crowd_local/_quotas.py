@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
+from hmc_crowd._base.quotas import attribute_name
 from hmc_crowd.errors import InputError, PlatformError
 from hmc_crowd.platform import SeatRule, Seats, SubmissionState
 from hmc_crowd_local._records import check_text
@@ -36,18 +37,18 @@ _MOST_ATTRIBUTES = 50
 
 
 def checked_attributes(attributes: Mapping[str, str]) -> dict[str, str]:
-    """Return attributes without blanks around them.
+    """Return attributes by the names that quotas know them by, without blanks around their values.
 
-    >>> checked_attributes({"region": " south "})
+    >>> checked_attributes({"Region": " south "})
     {'region': 'south'}
     """
     found = {}
     for name, value in attributes.items():
         for text in (name, value):
             check_text(text, name="attributes")
-            if not text.strip():
+            if not (attribute_name(name) and text.strip()):
                 raise InputError(f"attributes holds {name!r}: {value!r}; give a name and a value, or leave it out")
-        found[name.strip()] = value.strip()
+        found[attribute_name(name)] = value.strip()
     if len(found) > _MOST_ATTRIBUTES:
         raise InputError(f"attributes holds {len(found)} of them; keep the few that quotas are about")
     return dict(sorted(found.items()))

@@ -10,6 +10,7 @@ hands work out by it, a recruiting platform is asked for people of each cell.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -17,7 +18,20 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["FiltersPeople", "KeepsQuotas", "RecruitsHolders", "SeatRule", "Seats", "Trait"]
+__all__ = ["FiltersPeople", "KeepsQuotas", "RecruitsHolders", "SeatRule", "Seats", "Trait", "attribute_name"]
+
+
+def attribute_name(name: str) -> str:
+    """Return the one form in which an attribute is kept: small letters of any script, one line between words.
+
+    Quotas, invitations and stored traits name the same thing by the same name, however it was typed.
+
+    Examples
+    --------
+    >>> attribute_name("Country of residence"), attribute_name(" Region ")
+    ('country_of_residence', 'region')
+    """
+    return re.sub(r"[\W_]+", "_", str(name).casefold()).strip("_")
 
 
 @dataclass(frozen=True)

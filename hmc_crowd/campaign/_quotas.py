@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from hmc_crowd._base.quotas import KeepsQuotas, SeatRule, Seats
+from hmc_crowd._base.quotas import KeepsQuotas, SeatRule, Seats, attribute_name
 from hmc_crowd.campaign._pseudonyms import pseudonyms
 from hmc_crowd.errors import InfeasibleError, InputError
 from hmc_crowd.quality import Quota
@@ -76,6 +76,7 @@ def _checked(quotas: Sequence[Quota], people: int) -> Asked:
     given = [] if isinstance(quotas, Quota) else list(quotas)
     if not given or not all(isinstance(each, Quota) for each in given):
         raise InputError(f"quotas is {quotas!r}; give a list of Quota, or clear the quotas")
+    given = [replace(each, attribute=attribute_name(each.attribute)) for each in given]
     twice = [name for name, count in Counter(each.attribute for each in given).items() if count > 1]
     if twice:
         raise InputError(f"quotas names {twice[0]!r} twice; put all its values into one quota")

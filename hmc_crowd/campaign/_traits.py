@@ -9,13 +9,13 @@ Source: requirement D26 (gender, region, age groups 18-25, 26-35, 36-45, 46+).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from hmc_crowd._base.quotas import attribute_name
 from hmc_crowd.campaign._pseudonyms import pseudonyms, worker_column
 from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.io import read_frame
@@ -123,7 +123,7 @@ _BACK = "\x00taken back"
 
 def _wanted(columns: list[str], attributes: Sequence[str] | Mapping[str, str] | None) -> dict[str, str]:
     """Return the columns to keep, each with the name of its attribute."""
-    known = {_plain(column): column for column in reversed(columns)}
+    known = {attribute_name(column): column for column in reversed(columns)}
     if isinstance(attributes, str):
         raise InputError(f"attributes is {attributes!r}; give a list of columns")
     if attributes is None:
@@ -133,15 +133,15 @@ def _wanted(columns: list[str], attributes: Sequence[str] | Mapping[str, str] | 
     pairs = attributes.items() if isinstance(attributes, Mapping) else [(each, each) for each in attributes]
     wanted: dict[str, str] = {}
     for column, name in pairs:
-        found = column if column in columns else known.get(_plain(column))
+        found = column if column in columns else known.get(attribute_name(column))
         if found is None:
             raise FrameError(f"traits lack the column {column}; there are: {', '.join(columns) or 'no others'}")
-        attribute = _plain(name)
+        attribute = attribute_name(name)
         if not attribute:
             raise InputError(f"attribute {name!r} holds no letter; name it in words")
-        if _points(_plain(found)) or _points(attribute):
+        if _points(attribute_name(found)) or _points(attribute):
             raise InputError(f"attribute {column!r} points at single people; keep only what groups of people share")
-        wanted[found] = "age_group" if "age" in (_plain(found), attribute) else attribute
+        wanted[found] = "age_group" if "age" in (attribute_name(found), attribute) else attribute
     if len(set(wanted.values())) < len(wanted):
         raise InputError(f"attributes name the same thing twice ({', '.join(map(repr, wanted))}); keep one of them")
     if not wanted:
@@ -153,11 +153,6 @@ def _points(name: str) -> bool:
     """Say whether a column is about single people: a birthday is, the country of birth is not."""
     words = set(name.split("_"))
     return bool(words & (_POINTING - {"birth"} if words & _PLACES else _POINTING))
-
-
-def _plain(name: str) -> str:
-    """Return a name in small letters, of whatever script, with one line between its words."""
-    return re.sub(r"[\W_]+", "_", str(name).casefold()).strip("_")
 
 
 def _values(cells: pd.Series[Any], attribute: str) -> pd.Series[Any]:
