@@ -16,6 +16,7 @@ import sys
 import sysconfig
 import tomllib
 import zipfile
+from fnmatch import fnmatch
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -107,12 +108,8 @@ def test_every_file_of_the_packages_is_in_the_wheel(names: set[str]) -> None:
 
 
 def test_nothing_else_is_in_the_wheel(names: set[str]) -> None:
-    tests = ("test_", "conftest")
-    strange = [
-        name
-        for name in names
-        if name.endswith((".pyc", ".db")) or Path(name).name.startswith(tests) or "/tests/" in name
-    ]
+    strange = [name for name in names if name.endswith((".pyc", ".db")) or "/tests/" in name]
+    strange += [name for name in names if fnmatch(Path(name).name, "test_*.py") or Path(name).name == "conftest.py"]
     assert strange == []
 
 
