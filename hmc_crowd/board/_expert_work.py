@@ -144,8 +144,14 @@ _NAMES = {
 
 
 def _table(key: str, title: str, frame: pd.DataFrame) -> Table:
-    names = {name: Column(text) for name, text in _NAMES.items() if name in frame}
+    names = {name: _column(text, frame[name]) for name, text in _NAMES.items() if name in frame}
     return Table(key=key, title=title, frame=frame.reset_index(drop=True), columns=names)
+
+
+def _column(heading: str, values: pd.Series[Any]) -> Column:
+    if pd.api.types.is_integer_dtype(values):
+        return Column(heading, "integer")
+    return Column(heading, "number" if pd.api.types.is_float_dtype(values) else "text")
 
 
 def _percent(share: float) -> str:

@@ -79,7 +79,8 @@ class ReviewPolicy:
 
     def __str__(self) -> str:
         shares = ", ".join(f"{share:.0%} of {_called(name)}" for name, share in self.second_look.items() if share)
-        return f"a second expert looks at {shares or 'nothing'}; the highest tier is {self.top}"
+        looks = f"a second expert looks at {shares}" if shares else "no second looks are asked for"
+        return f"{looks}; the highest tier is {self.top}"
 
 
 def policy_of(settings: Mapping[str, Any]) -> ReviewPolicy:
