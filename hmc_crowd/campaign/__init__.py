@@ -29,6 +29,7 @@ from hmc_crowd.campaign._panel import Panel
 from hmc_crowd.campaign._pay import Bonus, Paid
 from hmc_crowd.campaign._plan import CampaignPlan
 from hmc_crowd.campaign._qualifying import Synced
+from hmc_crowd.campaign._quality_learning import LearnedQuality
 from hmc_crowd.campaign._quota_check import QuotaProgress
 from hmc_crowd.campaign._reconcile import Reconciled
 from hmc_crowd.campaign._reject import Rejected
@@ -78,6 +79,7 @@ __all__ = [
     "GuidelineChanged",
     "Lasting",
     "Learned",
+    "LearnedQuality",
     "Paid",
     "Panel",
     "QualityCheck",
