@@ -31,7 +31,7 @@ def test_a_figure_with_its_interval(hmc: Any, at: Callable[[str], Path]) -> None
 
 def test_accuracy_comes_from_an_experts_audit_only(hmc: Any, at: Callable[[str], Path]) -> None:
     at("certified")
-    assert "draw_expert_audit" in hmc("certify", "--accuracy").err
+    assert "expert-audit" in hmc("certify", "--accuracy").err
     drawn = hmc("expert-audit", "--machine", "10", "--people", "10")
     assert "experts judge 10 of" in drawn.out
     # Nobody has judged yet, and all that is unjudged counts as wrong.

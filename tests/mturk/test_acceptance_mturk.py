@@ -141,7 +141,7 @@ def test_a05_nine_places_are_not_extended_to_ten(house, platform) -> None:
     rest = platform.top_up(hit, remote.hit_id, target=10)
     assert "CreateAdditionalAssignmentsForHIT" not in house.calls
     assert (rest.hit_id != remote.hit_id, rest.redundancy) == (True, 1)
-    with pytest.raises(TurkError, match="lack the qualification"):
+    with pytest.raises(TurkError, match="have the qualification"):
         house.workers.accept(rest.hit_id, "AFIRST")
     assert house.workers.accept(rest.hit_id, "ASECOND").hit_id == rest.hit_id
 

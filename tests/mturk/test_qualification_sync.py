@@ -73,8 +73,8 @@ def test_only_who_holds_it_is_let_in(house: Any, platform: MTurkPlatform, connec
     asks = connect_to(requirements=[Requirement(type_id, "GreaterThanOrEqualTo", (80,))])
     hit_id = asks.publish(make_hit()).hit_id
     house.work(hit_id, "A1", submit=False)
-    for worker in ("A2", "A3"):
-        with pytest.raises(Exception, match="lack the qualification"):
+    for worker, why in (("A2", "is 70; this HIT asks for at least 80"), ("A3", "lack the qualification")):
+        with pytest.raises(Exception, match=why):
             house.work(hit_id, worker, submit=False)
     sync(platform, {"A3": 100})
     house.work(hit_id, "A3", submit=False)

@@ -353,7 +353,7 @@ REFUSALS = [
     ("In", [1, 2], 80, "is 80; this HIT asks for one of 1, 2"),
     ("NotIn", [1, 80], 80, "is 80; this HIT asks for none of 1, 80"),
     ("GreaterThan", [90], None, "You lack the qualification 'N'"),
-    ("DoesNotExist", [], 80, "You have 'N' .*, which this HIT rules out"),
+    ("DoesNotExist", [], 80, "You have the qualification 'N' .*, which this HIT rules out"),
 ]
 
 

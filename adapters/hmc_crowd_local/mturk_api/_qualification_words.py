@@ -52,7 +52,9 @@ def why_not(requirement: Mapping[str, Any], name: str, value: tuple[int | None] 
     if type_id == LOCALE:
         return "This HIT is for people who live elsewhere, or nobody has noted here where you live."
     if comparator == "DoesNotExist":
-        return "This HIT is not for adults." if type_id == ADULT else f"You have {name}, which this HIT rules out."
+        if type_id == ADULT:
+            return "This HIT is not for adults."
+        return f"You have the qualification {name}, which this HIT rules out."
     if type_id == ADULT:
         return "This HIT is for adults, and nobody has noted here that you are one."
     if value is None or comparator == "Exists":
