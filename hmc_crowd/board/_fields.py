@@ -65,14 +65,18 @@ def require_text(name: str, value: Any, where: str) -> str:
     return check_text(value, name=f"{name} of {where}")
 
 
-def require_whole(name: str, value: Any, *, least: int, most: int) -> int:
-    """Return a whole number, from a body or a query.
+def require_whole(name: str, value: Any, *, least: int, most: int, usual: int, in_query: bool = False) -> int:
+    """Return a whole number of a body, or of a query, where all is text; ``usual`` where none is given.
 
     Examples
     --------
-    >>> require_whole("limit", "7", least=1, most=10)
+    >>> require_whole("limit", "7", least=1, most=10, usual=1, in_query=True)
     7
     """
+    if value is None:
+        return usual
+    if isinstance(value, str) is not in_query:
+        raise InputError(f"{name} is {str(value)[:20]!r}; give a whole number from {least:,} to {most:,}")
     text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
     is_number = not isinstance(value, bool) and text.isascii() and text.isdecimal() and len(text) < 10
     if not is_number or not least <= int(text) <= most:

@@ -33,8 +33,8 @@ def claim_items(house: BoardHouse, key: KeyRecord, given: dict[str, Any]) -> Rep
     """Take the next items of the line for the key's holder, until a moment."""
     client_key = require_known(given, {"limit", "lease_s"})
     context = house.asked(given.get("campaign"))
-    limit = require_whole("limit", given.get("limit") or 1, least=1, most=_MOST_CLAIMED)
-    lease_s = require_whole("lease_s", given.get("lease_s") or 900, least=_LEASE_S[0], most=_LEASE_S[1])
+    limit = require_whole("limit", given.get("limit"), least=1, most=_MOST_CLAIMED, usual=1)
+    lease_s = require_whole("lease_s", given.get("lease_s"), least=_LEASE_S[0], most=_LEASE_S[1], usual=900)
     me = _pseudonym(context, key)
 
     def work(tx: Transaction, _shared: dict[Any, Any]) -> Any:
@@ -116,7 +116,7 @@ def show_queue(house: BoardHouse, key: KeyRecord, given: dict[str, Any]) -> str:
     """List open items, the one due first first: never where they went, nor what the machine or others said."""
     require_known(given, {"limit"}, is_keyed=False)
     context = house.asked(given.get("campaign"))
-    limit = require_whole("limit", given.get("limit", "100"), least=1, most=1000)
+    limit = require_whole("limit", given.get("limit"), least=1, most=1000, usual=100, in_query=True)
     with house.store.read() as tx:
         if may(key.role, "answer_for_others"):
             items = [row["item"] for row in tx.door.queue(context.campaign_id, limit=limit)]

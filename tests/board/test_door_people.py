@@ -151,6 +151,14 @@ def test_another_choice_of_experts_takes_the_place(played: Path, tmp_path: Path)
     assert asked == [Wanted("a", frozenset({"law"}), 3, None)]
 
 
+@pytest.mark.parametrize("limit", ["", "5", 0, True, [], 1.5])
+def test_a_claim_of_no_whole_number_is_refused(board: Board, limit: object) -> None:
+    _, worker = hire(board, "worker")
+    refused = worker.post("/api/claim", json={"key": "odd", "limit": limit})
+    assert refused.status_code == 400
+    assert "limit is" in refused.text
+
+
 def test_claims_are_exclusive_and_end(board: Board) -> None:
     (_, ann), (_, bea), (_, cid) = (hire(board, "worker") for _ in range(3))
     allocate(board, {"item": "a"})
