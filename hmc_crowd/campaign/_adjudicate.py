@@ -193,9 +193,7 @@ def _is_asked(context: Context, tx: Transaction, aspect: str, item: str) -> bool
 
 def _votes(context: Context, tx: Transaction, item: str, aspect: str) -> tuple[tuple[str, int], ...]:
     answers = tx.work.answers(context.campaign_id, aspect=aspect, include_excluded=False, items=[item])
-    answers = answers[answers["retest"] == 0]
-    answers = answers[~Versions(context, tx).stale(answers)]
-    counted = answers["label"].astype(str).value_counts()
+    counted = Versions(context, tx).counting(answers)["label"].astype(str).value_counts()
     return tuple((str(label), int(count)) for label, count in counted.items())
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 from hmc_crowd.aggregation import AnswerStream, WorkerHistory, aggregator, method_name
 from hmc_crowd.aggregation import aggregate as aggregate_answers
 from hmc_crowd.campaign._aggregate_kinds import aggregate_numbers, aggregate_sets
+from hmc_crowd.campaign._aspects import LABELLED
 from hmc_crowd.campaign._data import known_labels
 from hmc_crowd.campaign._guideline import Versions
 from hmc_crowd.campaign._label_rows import label_rows, with_posterior, withdraw_unsupported
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["AggregateRequest", "Aggregated", "aggregate", "require_plain_update", "update_labels"]
 
 _STREAMED = "dawid_skene"
-_LABELLED = ("nominal", "pair")
 _STRATA = "route"
 _STRATUM = {"people": "routed", "audit": "audit"}
 _QUALITY = ["worker", "n_answers", "accuracy", "se", "low", "high"]
@@ -264,7 +264,7 @@ def update_labels(context: Context) -> Aggregated:
         parts, notes = [], []
         kinds = {each.name: each.kind for each in tx.campaigns.aspects(context.campaign_id)}
         for aspect, rows in answers.groupby("aspect", observed=True):
-            if kinds[str(aspect)] not in _LABELLED:
+            if kinds[str(aspect)] not in LABELLED:
                 notes.append(f"{aspect}: its labels stay as they are; aggregate() in full brings them up to date")
                 continue
             frame, note = _updated(context, tx, str(aspect), rows, stored)

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import AspectRecord
 
-__all__ = ["CHOICES", "KINDS", "PAIR", "Aspect", "canonical", "choice_of", "read_aspects"]
+__all__ = ["CHOICES", "KINDS", "LABELLED", "PAIR", "Aspect", "canonical", "choice_of", "read_aspects"]
 
 KINDS = ("nominal", "ordinal", "numeric", "multi_label", "pair", "text")
 #: Kinds whose answer is one of the labels.
 CHOICES = ("nominal", "ordinal", "pair")
+# Those whose answers become labels by a vote or a model of workers' errors, not by a mean.
+LABELLED = ("nominal", "pair")
 PAIR = ("a", "b", "tie")
 _WHOLE = 2.0**53
 

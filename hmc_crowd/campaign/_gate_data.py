@@ -46,8 +46,7 @@ def gate_data(context: Context, tx: Transaction, aspect: str, items: Any, *, lea
         Nobody has answered the aspect yet.
     """
     every = tx.work.answers(context.campaign_id)
-    answers = every[(every["aspect"] == aspect) & every["excluded"].isna()]
-    answers = answers[(answers["retest"] == 0) & ~Versions(context, tx).stale(answers)]
+    answers = Versions(context, tx).counting(every[(every["aspect"] == aspect) & every["excluded"].isna()])
     is_gold = answers["is_gold"].to_numpy(dtype=bool)
     # A submission's gold speaks for all of its answers; of gold itself the gate must not be told.
     sure = submission_confidence(context, tx, answers=every)[["platform", "submission_id", "confidence"]]

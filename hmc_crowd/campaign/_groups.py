@@ -87,8 +87,7 @@ def _compared(
     least_people: int,
 ) -> GroupComparison:
     answers = tx.work.answers(context.campaign_id, include_excluded=False)
-    answers = answers[(answers["aspect"].astype(str) == asked.name) & (answers["retest"] == 0)]
-    answers = answers[~Versions(context, tx).stale(answers)]
+    answers = Versions(context, tx).counting(answers[answers["aspect"].astype(str) == asked.name])
     if answers.empty:
         raise StateError(f"nobody has answered {asked.name!r} yet, so there is nothing to compare; first collect()")
     columns = ["task", "worker", "label", "submitted"]

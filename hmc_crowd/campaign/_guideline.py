@@ -70,6 +70,13 @@ class Versions:
         given = given.where(given != "", aspects.map(self.first))
         return (given != aspects.map(self.current)).to_numpy(dtype=bool)
 
+    def counting(self, answers: pd.DataFrame) -> pd.DataFrame:
+        """Return the answers that are opinions of their own: under the guideline in force, a worker's first to an item.
+
+        A worker's second answer to an item, in a later round, is no second opinion.
+        """
+        return answers[(answers["retest"] == 0).to_numpy(dtype=bool) & ~self.stale(answers)]
+
 
 @dataclass(frozen=True)
 class GuidelineChanged:

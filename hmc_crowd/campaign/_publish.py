@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from hmc_crowd.campaign._context import Context, Progress
     from hmc_crowd.campaign._entrance import Entrance
+    from hmc_crowd.campaign._until_sure import UntilSure
     from hmc_crowd.platform import TaskPages
     from hmc_crowd.store import Transaction
 
@@ -119,12 +120,12 @@ def publish(
     let_in = entrance(context, platform, test=request.test, panel=request.panel)
     plan = context.latest_plan()
     units, notes = _stored_units(context, plan.round, request)
-    is_new = not units
+    is_new, until = not units, None
     if is_new:
-        units = _new_units(context, platform, plan.id, plan.round, request, let_in)
+        units, until = _new_units(context, platform, plan.id, plan.round, request, let_in)
     notes = (*notes, *let_in.notes(units))
     sheet = cost_sheet(context, platform, units, plan.round, request, notes=notes)
-    sheet = with_sure(context, plan.id, request, sheet)
+    sheet = with_sure(context, plan.id, request, sheet, until)
     if is_new:
         sheet = look_at_quotas(context, platform, units, sheet, short=request.short)
     if request.dry_run:
@@ -180,8 +181,8 @@ def _stored_units(context: Context, round_: int, request: PublishRequest) -> tup
 
 def _new_units(
     context: Context, platform: Platform, plan_id: int, round_: int, request: PublishRequest, let_in: Entrance
-) -> list[Unit]:
-    """Bundle what the plan gives to people and nobody has answered often enough yet."""
+) -> tuple[list[Unit], UntilSure | None]:
+    """Bundle what the plan gives to people and nobody has answered often enough yet; say by which labels are sure."""
     given = sum(each is not None for each in (request.pay_minor, request.pay_per_hour_minor, request.pool))
     if given != 1:
         raise InputError("give either pay_minor (per submission) or pay_per_hour_minor, or a pool, whose price counts")
@@ -193,7 +194,7 @@ def _new_units(
         seen = gold_shown(context, tx)
         known = known_beside(context, tx, work)
     if work.empty:
-        return []
+        return [], until
     bundles = build_hits(
         work,
         target_minutes=request.target_minutes,
@@ -216,7 +217,7 @@ def _new_units(
     if is_shared and request.pay_per_hour_minor is not None:
         records = level_pay(records, request.pay_per_hour_minor)
     is_sensitive = check_items(context, platform, records, has_warning=bool(request.content_warning) or is_shared)
-    return in_units(
+    units = in_units(
         context,
         platform,
         records,
@@ -226,6 +227,7 @@ def _new_units(
         cells=recruited_cells(context, platform, sum(record.redundancy for record in records)),
         let_in=let_in,
     )
+    return units, until
 
 
 def _record(bundle: Bundle, request: PublishRequest, terms: Terms, versions: Mapping[str, str]) -> HitRecord:

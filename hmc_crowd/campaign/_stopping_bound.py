@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hmc_crowd.campaign._until_sure import LABELLED, setting_of, until_sure
+from hmc_crowd.campaign._aspects import LABELLED
+from hmc_crowd.campaign._until_sure import setting_of, until_sure
 from hmc_crowd.campaign._work import asked_units
 from hmc_crowd.errors import InputError, StateError
 

@@ -121,10 +121,15 @@ def sure_sheet(
     )
 
 
-def with_sure(context: Context, plan_id: int, request: PublishRequest, sheet: CostSheet) -> CostSheet:
-    """Add to a cost sheet how many labels are sure, and what later rounds may cost, where that is asked for."""
+def with_sure(
+    context: Context, plan_id: int, request: PublishRequest, sheet: CostSheet, until: UntilSure | None
+) -> CostSheet:
+    """Add to a cost sheet how many labels are sure, and what later rounds may cost, where that is asked for.
+
+    ``until`` is what was found out for bundling; of a round that was bundled before it is found out now.
+    """
     with context.store.read() as tx:
-        until = until_sure(context, tx, request.until, request.redundancy)
+        until = until or until_sure(context, tx, request.until, request.redundancy)
         if until is None:
             return sheet
         found = sure_sheet(

@@ -21,6 +21,7 @@ import pandas as pd
 
 from hmc_crowd.aggregation import sure_labels
 from hmc_crowd.aggregation._sure import gold_needed  # because a plan must know it before there are answers
+from hmc_crowd.campaign._aspects import LABELLED
 from hmc_crowd.campaign._data import known_labels
 from hmc_crowd.campaign._guideline import Versions
 from hmc_crowd.errors import InputError
@@ -34,10 +35,9 @@ if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import AspectRecord, Transaction
 
-__all__ = ["ERROR", "LABELLED", "UntilSure", "check_most", "setting_of", "until_sure"]
+__all__ = ["ERROR", "UntilSure", "check_most", "setting_of", "until_sure"]
 
 ERROR = 0.05
-LABELLED = ("nominal", "pair")
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,7 @@ def until_sure(
         return None
     most, error = setting
     answers = tx.work.answers(context.campaign_id, include_excluded=False)
-    answers = answers[(answers["retest"] == 0) & (answers["mode"] == "blind")]
-    answers = answers[~Versions(context, tx).stale(answers)]
+    answers = Versions(context, tx).counting(answers[answers["mode"] == "blind"])
     gold = tx.frames.read(context.campaign_id, "gold")
     labels = tx.labels.read(context.campaign_id)
     kinds = [each for each in tx.campaigns.aspects(context.campaign_id) if each.kind in LABELLED]

@@ -74,9 +74,7 @@ def items_answered(context: Context, tx: Transaction, plan_id: int, redundancy: 
 def _given(context: Context, tx: Transaction, versions: Versions) -> pd.Series[int]:
     """Return how many answers count for each item and aspect."""
     answers = tx.work.answers(context.campaign_id, include_excluded=False, include_gold=False)
-    answers = answers[answers["retest"] == 0]  # a worker's second answer to an item is no second opinion
-    answers = answers[~versions.stale(answers)]
-    return answers.groupby(["task", "aspect"], observed=True).size()
+    return versions.counting(answers).groupby(["task", "aspect"], observed=True).size()
 
 
 def open_places(context: Context, tx: Transaction) -> list[tuple[HitRecord, int]]:
