@@ -146,3 +146,14 @@ def serving(app: Any) -> Iterator[str]:
     server.should_exit = True
     thread.join(20)
     listening.close()
+
+
+def enter(chromium: Any, url: str, key: str, **options: Any) -> Any:
+    """A page of a browser that is signed in."""
+    page = chromium.new_context(reduced_motion="reduce", bypass_csp=True, **options).new_page()
+    page.set_default_timeout(10_000)
+    page.goto(f"{url}/board/")
+    page.get_by_label("Key").fill(key)
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Campaigns").wait_for()
+    return page

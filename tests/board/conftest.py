@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import shutil
-import socket
 import sys
-import threading
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +12,7 @@ import pytest
 # Tests are imported without their folder; what they share lies beside them.
 sys.path.insert(0, str(Path(__file__).parent))
 
-from board_house import Board, build_played, open_board
+from board_house import Board, build_played, open_board, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,16 +36,5 @@ def board(played: Path, tmp_path: Path) -> Iterator[Board]:
 @pytest.fixture
 def served(board: Board) -> Iterator[str]:
     """The board on a socket of loopback, for a browser; its address."""
-    import uvicorn
-
-    config = uvicorn.Config(board.app, log_level="warning", lifespan="off", ws="none", timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-        thread.start()
-        until = time.monotonic() + 20
-        while not server.started and time.monotonic() < until:
-            time.sleep(0.02)
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        server.should_exit = True
-        thread.join(20)
+    with serving(board.app) as url:
+        yield url

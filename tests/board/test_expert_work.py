@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
-from board_house import NAME, forms, send
+from board_house import NAME, enter, forms, send
 from starlette.testclient import TestClient
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from board_house import Board
 
 HOME = f"/board/c/{quote(NAME)}"
+SIZE = {"width": 900, "height": 700}
 
 
 class Person:
@@ -210,18 +211,6 @@ def test_a_key_that_is_spoilt_on_the_way_is_named(board: Board) -> None:
 # --- in a browser ---
 
 
-def enter(chromium: Any, url: str, key: str) -> Any:
-    page = chromium.new_context(
-        reduced_motion="reduce", bypass_csp=True, viewport={"width": 900, "height": 700}
-    ).new_page()
-    page.set_default_timeout(10_000)
-    page.goto(f"{url}/board/")
-    page.get_by_label("Key").fill(key)
-    page.keyboard.press("Enter")
-    page.get_by_role("heading", name="Campaigns").wait_for()
-    return page
-
-
 class Looks:
     """Screenshots and what axe finds on the way."""
 
@@ -259,7 +248,7 @@ def test_two_experts_an_escalation_an_appeal_and_an_auditor_in_a_browser(
     address = f"{served}{HOME}/experts/case?id={item}&aspect=label"
     for who, label in ((eva, "good"), (max_, "bad"), (ida, "bad")):
         board.clock.advance(60)
-        page = enter(chromium, served, who.key)
+        page = enter(chromium, served, who.key, viewport=SIZE)
         page.goto(f"{served}{HOME}/experts")
         assert page.get_by_role("link", name=item, exact=True).count() == 1
         judge_in(page, address, label)
@@ -268,12 +257,12 @@ def test_two_experts_an_escalation_an_appeal_and_an_auditor_in_a_browser(
     board.clock.advance(60)
     board.house.campaign(NAME).appeal(item, by="Ann Author", reason="it was meant kindly")
     uli = person("uli", "seniors")
-    page = enter(chromium, served, uli.key)
+    page = enter(chromium, served, uli.key, viewport=SIZE)
     page.goto(address)
     look.at(page, "appealed")
     judge_in(page, address, "bad")
     page.context.close()
-    auditor = enter(chromium, served, board.key("auditor"))
+    auditor = enter(chromium, served, board.key("auditor"), viewport=SIZE)
     auditor.get_by_role("link", name=NAME).first.click()
     auditor.get_by_role("link", name="Sample of your own").click()
     look.at(auditor, "sample-start")
@@ -291,7 +280,7 @@ def test_two_experts_an_escalation_an_appeal_and_an_auditor_in_a_browser(
     auditor.get_by_text("an error rate of").wait_for()
     look.at(auditor, "sample-opened")
     auditor.context.close()
-    owner = enter(chromium, served, board.key("owner"))
+    owner = enter(chromium, served, board.key("owner"), viewport=SIZE)
     owner.goto(f"{served}{HOME}/expert-work")
     owner.get_by_text("upheld").first.wait_for()
     look.at(owner, "owner")

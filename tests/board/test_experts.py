@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
-from board_house import LABELS, NAME, send, serving
+from board_house import LABELS, NAME, enter, send
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from board_house import Board
 
 HOME = f"/board/c/{quote(NAME)}"
@@ -99,23 +97,6 @@ def test_more_than_twelve_labels_are_shown_as_eleven_and_the_others() -> None:
     assert shown.to_numpy().sum() == table.to_numpy().sum()
     assert "label 14" in shown.index
     assert shown.index[-1] == "all others"
-
-
-@pytest.fixture
-def served(board: Board) -> Iterator[str]:
-    with serving(board.app) as url:
-        yield url
-
-
-def enter(chromium: Any, url: str, key: str, **options: Any) -> Any:
-    """A page of a browser that is signed in."""
-    page = chromium.new_context(reduced_motion="reduce", bypass_csp=True, **options).new_page()
-    page.set_default_timeout(10_000)
-    page.goto(f"{url}/board/")
-    page.get_by_label("Key").fill(key)
-    page.keyboard.press("Enter")
-    page.get_by_role("heading", name="Campaigns").wait_for()
-    return page
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
@@ -126,3 +128,67 @@ def saved(page: Page) -> None:
     from playwright.sync_api import expect
 
     expect(page.get_by_role("status")).to_have_text("Saved")
+
+
+FOCUSED = """() => {
+  const now = document.activeElement;
+  if (now === document.body) return { text: "", name: "", type: "", checked: false };
+  const text = now.labels && now.labels.length ? now.labels[0].innerText : now.innerText || "";
+  return { text: text.trim(), name: now.name || "", type: now.type || "", checked: Boolean(now.checked) };
+}"""
+
+
+class Keyboard:
+    """Somebody who has nothing but a keyboard."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+
+    def reach(self, wanted: str) -> None:
+        """Press Tab until something with these words has the focus, and can be seen to have it."""
+        for _ in range(120):
+            if wanted in self.page.evaluate(FOCUSED)["text"]:
+                assert is_marked(self.page), wanted
+                return
+            self.page.keyboard.press("Tab")
+        pytest.fail(f"{wanted!r} cannot be reached by Tab on {self.page.url}")
+
+    def press(self, wanted: str) -> None:
+        """Press a button or a link that leads to another page, and wait for it."""
+        self.reach(wanted)
+        with self.page.expect_navigation():
+            self.page.keyboard.press("Enter")
+
+    def tick(self, wanted: str) -> None:
+        self.reach(wanted)
+        self.page.keyboard.press("Space")
+        assert self.page.evaluate(FOCUSED)["checked"]
+
+    def choose(self, wanted: str, *, group: str = "") -> None:
+        """Choose one of several: Tab to the question, arrows to the answer."""
+        scope = self.page.get_by_role("group", name=group) if group else self.page.locator("main")
+        name = scope.get_by_label(wanted).first.get_attribute("name")
+        for _ in range(120):
+            if self.page.evaluate(FOCUSED)["name"] == name:
+                break
+            self.page.keyboard.press("Tab")
+        self.page.keyboard.press("Space")
+        for _ in range(12):
+            now = self.page.evaluate(FOCUSED)
+            if now["checked"] and wanted in now["text"]:
+                return
+            self.page.keyboard.press("ArrowDown")
+        pytest.fail(f"{wanted!r} cannot be chosen by arrows on {self.page.url}")
+
+
+def is_marked(page: Any) -> bool:
+    """Whether the focus can be seen: an outline on the control or on the label behind it."""
+    found: bool = page.evaluate(
+        """() => {
+          const now = document.activeElement;
+          const seen = (node) => { const css = getComputedStyle(node);
+            return css.outlineStyle !== "none" && parseFloat(css.outlineWidth) >= 2; };
+          return seen(now) || Array.from(now.labels || []).some(seen);
+        }"""
+    )
+    return found

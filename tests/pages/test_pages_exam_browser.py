@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from browser_house import DESK, PHONE, sound
+from browser_house import DESK, PHONE, Keyboard, sound
 from hmc_crowd_local.pages import Practice, Study
 from pages_house import SECRET, dialogue, question, served
 
@@ -13,11 +13,6 @@ from hmc_crowd_local.pages import Invites  # isort: skip
 
 pytestmark = pytest.mark.browser
 
-FOCUSED = """() => {
-  const now = document.activeElement;
-  const text = now.labels && now.labels.length ? now.labels[0].innerText : now.innerText || "";
-  return { text: now === document.body ? "" : text.trim(), checked: Boolean(now.checked) };
-}"""
 STUDY = Study(
     title="Polite machines",
     guideline="Polite is what a stranger would not mind.",
@@ -31,41 +26,10 @@ STUDY = Study(
 )
 
 
-class Keys:
-    """Somebody who has nothing but a keyboard."""
-
-    def __init__(self, page: Any) -> None:
-        self.page = page
-
-    def reach(self, wanted: str) -> None:
-        for _ in range(60):
-            if wanted in self.page.evaluate(FOCUSED)["text"]:
-                return
-            self.page.keyboard.press("Tab")
-        pytest.fail(f"{wanted!r} cannot be reached by Tab on {self.page.url}")
-
-    def press(self, wanted: str) -> None:
-        self.reach(wanted)
-        with self.page.expect_navigation():
-            self.page.keyboard.press("Enter")
-
-    def choose(self, wanted: str) -> None:
-        for _ in range(60):
-            if self.page.evaluate("document.activeElement.type") == "radio":
-                break
-            self.page.keyboard.press("Tab")
-        self.page.keyboard.press("Space")
-        for _ in range(6):
-            now = self.page.evaluate(FOCUSED)
-            if now["checked"] and wanted in now["text"]:
-                return
-            self.page.keyboard.press("ArrowDown")
-        pytest.fail(f"{wanted!r} cannot be chosen by arrows on {self.page.url}")
-
-    def answer(self, *wanted: str) -> None:
-        for each in wanted:
-            self.choose(each)
-            self.press("Next")
+def answer(keys: Keyboard, *wanted: str) -> None:
+    for each in wanted:
+        keys.choose(each)
+        keys.press("Next")
 
 
 @pytest.mark.parametrize(("size", "name"), [(DESK, "1280"), (PHONE, "320")])
@@ -74,17 +38,17 @@ def test_fail_wait_try_again_pass_and_work(new_house: Any, new_page: Any, clock:
     house.local.publish(dialogue(redundancy=1))
     with served(house.app) as url:
         page = new_page(viewport=size)
-        keys = Keys(page)
+        keys = Keyboard(page)
         home = Invites(house.local, secret=SECRET).issue("ann").url(url)
         page.goto(home)
         keys.press("Look at it")
         keys.press("Begin")
-        keys.answer("rude")
+        answer(keys, "rude")
         page.get_by_text("Nobody is told to shut up politely.").wait_for()
         keys.press("Go on")
         page.get_by_text("Attempt 1 of 3.").wait_for()
         sound(page, f"exam-{name}-1-question")
-        keys.answer("polite", "rude")
+        answer(keys, "polite", "rude")
         page.get_by_text("You may try again from").wait_for()
         assert "2026-01-05 09:30 UTC" in page.inner_text("main")
         assert "polite" not in page.inner_text("main")
@@ -101,9 +65,9 @@ def test_fail_wait_try_again_pass_and_work(new_house: Any, new_page: Any, clock:
         page.get_by_text("You may try again now").wait_for()
         page.get_by_text("Attempt 2 of 3.").wait_for()
         sound(page, f"exam-{name}-4-again")
-        keys.answer("polite", "polite")
+        answer(keys, "polite", "polite")
         page.wait_for_url("**/q/1")
-        keys.answer("polite")
+        answer(keys, "polite")
         page.wait_for_url("**/q/2")
         keys.choose("polite")
         keys.press("To the overview")

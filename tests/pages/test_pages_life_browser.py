@@ -5,73 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from browser_house import CONTROLS, PHONE, ZOOMED, look, saved, sound, untold, violations
+from browser_house import (
+    CONTROLS,
+    FOCUSED,
+    PHONE,
+    ZOOMED,
+    Keyboard,
+    is_marked,
+    look,
+    saved,
+    sound,
+    untold,
+    violations,
+)
 from pages_house import SECRET, every_kind, full_study
 
 pytestmark = pytest.mark.browser
-
-FOCUSED = """() => {
-  const now = document.activeElement;
-  if (now === document.body) return { text: "", name: "", type: "", checked: false };
-  const text = now.labels && now.labels.length ? now.labels[0].innerText : now.innerText || "";
-  return { text: text.trim(), name: now.name || "", type: now.type || "", checked: Boolean(now.checked) };
-}"""
-
-
-class Keyboard:
-    """Somebody who has nothing but a keyboard."""
-
-    def __init__(self, page: Any) -> None:
-        self.page = page
-
-    def reach(self, wanted: str) -> None:
-        """Press Tab until something with these words has the focus, and can be seen to have it."""
-        for _ in range(120):
-            if wanted in self.page.evaluate(FOCUSED)["text"]:
-                assert is_marked(self.page), wanted
-                return
-            self.page.keyboard.press("Tab")
-        pytest.fail(f"{wanted!r} cannot be reached by Tab on {self.page.url}")
-
-    def press(self, wanted: str) -> None:
-        """Press a button or a link that leads to another page, and wait for it."""
-        self.reach(wanted)
-        with self.page.expect_navigation():
-            self.page.keyboard.press("Enter")
-
-    def tick(self, wanted: str) -> None:
-        self.reach(wanted)
-        self.page.keyboard.press("Space")
-        assert self.page.evaluate(FOCUSED)["checked"]
-
-    def choose(self, wanted: str, *, group: str = "") -> None:
-        """Choose one of several: Tab to the question, arrows to the answer."""
-        scope = self.page.get_by_role("group", name=group) if group else self.page.locator("main")
-        name = scope.get_by_label(wanted).first.get_attribute("name")
-        for _ in range(120):
-            if self.page.evaluate(FOCUSED)["name"] == name:
-                break
-            self.page.keyboard.press("Tab")
-        self.page.keyboard.press("Space")
-        for _ in range(12):
-            now = self.page.evaluate(FOCUSED)
-            if now["checked"] and wanted in now["text"]:
-                return
-            self.page.keyboard.press("ArrowDown")
-        pytest.fail(f"{wanted!r} cannot be chosen by arrows on {self.page.url}")
-
-
-def is_marked(page: Any) -> bool:
-    """Whether the focus can be seen: an outline on the control or on the label behind it."""
-    found: bool = page.evaluate(
-        """() => {
-          const now = document.activeElement;
-          const seen = (node) => { const css = getComputedStyle(node);
-            return css.outlineStyle !== "none" && parseFloat(css.outlineWidth) >= 2; };
-          return seen(now) || Array.from(now.labels || []).some(seen);
-        }"""
-    )
-    return found
 
 
 def test_the_whole_life_by_keyboard_alone(live: Any, new_page: Any) -> None:

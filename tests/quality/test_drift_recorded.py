@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -19,22 +18,18 @@ from hmc_crowd.quality import (
     pool_prior,
 )
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 SETS = ("cf_amt", "sp", "s4_dog", "zencrowd_in")
 RATE = 0.0005
 PER_DAY = 20
 
 
-def crowd_folder() -> Path:
-    base = Path(os.environ.get("HMC_CROWD_DATA", Path(__file__).parents[3] / "shared" / "data"))
-    if not (base / "crowd").is_dir():
-        pytest.skip(f"no crowd data sets under {base}; set HMC_CROWD_DATA")
-    return base / "crowd"
-
-
-def false_alarms(name: str, seed: int) -> tuple[int, float]:
+def false_alarms(folder: Path, seed: int) -> tuple[int, float]:
     """Alarms about a crowd whose answers come in random order, 20 a day from each, and how many were allowed."""
     rng = np.random.default_rng(seed)
-    answers = pd.read_csv(crowd_folder() / name / "answers.csv")[["task", "worker", "label"]]
+    answers = pd.read_csv(folder / "answers.csv")[["task", "worker", "label"]]
     answers = answers.iloc[rng.permutation(len(answers))].drop_duplicates(["task", "worker"])
     answers["day"] = answers.groupby("worker").cumcount() // PER_DAY
     seconds = answers["day"] * 86_400 + np.arange(len(answers)) % 80_000
@@ -49,17 +44,17 @@ def false_alarms(name: str, seed: int) -> tuple[int, float]:
     return len(find_drift(checks, watch)), RATE * days
 
 
-def check(names: tuple[str, ...], orders: int) -> None:
-    each = [false_alarms(name, seed) for name in names for seed in range(orders)]
+def check(data_dir: Path, names: tuple[str, ...], orders: int) -> None:
+    each = [false_alarms(data_dir / "crowd" / name, seed) for name in names for seed in range(orders)]
     alarms, allowed = (sum(part) for part in zip(*each, strict=True))
     # A Poisson count, two standard errors allowed.
     assert alarms <= allowed + 2 * np.sqrt(allowed)
 
 
-def test_one_order_of_two_sets() -> None:
-    check(("s4_dog", "zencrowd_in"), 1)
+def test_one_order_of_two_sets(data_dir: Path) -> None:
+    check(data_dir, ("s4_dog", "zencrowd_in"), 1)
 
 
 @pytest.mark.slow
-def test_three_orders_of_four_sets() -> None:
-    check(SETS, 3)
+def test_three_orders_of_four_sets(data_dir: Path) -> None:
+    check(data_dir, SETS, 3)
