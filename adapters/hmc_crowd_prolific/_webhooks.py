@@ -17,14 +17,14 @@ import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from hmc_crowd._base.private import make_private_file
 from hmc_crowd.errors import InputError, PlatformError, PlatformUnavailableError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
     from hmc_crowd._base.clock import Clock
     from hmc_crowd_prolific._client import ProlificClient
     from hmc_crowd_prolific._models import Study, Submission
@@ -80,12 +80,14 @@ class SqliteInbox:
     def __init__(self, path: str | Path) -> None:
         self._lock = threading.Lock()
         try:
+            if str(path) != ":memory:":
+                make_private_file(Path(path))
             self._database = sqlite3.connect(path, timeout=30, check_same_thread=False, isolation_level=None)
             self._database.execute(
                 "CREATE TABLE IF NOT EXISTS prolific_event (id TEXT PRIMARY KEY, kind TEXT NOT NULL, "
                 "resource_id TEXT NOT NULL, received_at TEXT NOT NULL, is_done INTEGER NOT NULL DEFAULT 0)"
             )
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise StoreError(
                 f"the inbox {str(path)!r} cannot be used: {error}; give a file that can be written"
             ) from None

@@ -6,12 +6,12 @@ which is what it meets after any crash. Calling it again after an interruption f
 
 from __future__ import annotations
 
-import os
 import shutil
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hmc_crowd._base.private import make_private_folder, private_draft
 from hmc_crowd.backup._archive import ARTEFACTS, Manifest, read_archive, working_folder
 from hmc_crowd.backup._backup import rows_of
 from hmc_crowd.errors import InputError, StateError
@@ -124,12 +124,8 @@ def unpacked(source: Path) -> Iterator[Unpacked]:
 def _put_artefacts(names: Sequence[str], folder: Path, target: Path) -> None:
     """Add the files; they are named by their content, so replacing one by itself does no harm."""
     if names:
-        target.mkdir(parents=True, exist_ok=True)
+        make_private_folder(target)
     for name in names:
         final = target / name.removeprefix(ARTEFACTS)
-        draft = final.with_name(f".{final.name}.part")
-        with (folder / name).open("rb") as stream, draft.open("wb") as out:
-            shutil.copyfileobj(stream, out)
-            out.flush()
-            os.fsync(out.fileno())
-        draft.replace(final)
+        with private_draft(final) as draft:
+            shutil.copyfile(folder / name, draft)

@@ -13,6 +13,7 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hmc_crowd._base.private import make_private_folder, write_private
 from hmc_crowd.errors import FrameError, InputError
 
 if TYPE_CHECKING:
@@ -46,24 +47,13 @@ def load_worker_key(database: str) -> bytes:
         return path.read_bytes()
     except FileNotFoundError:
         pass
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     key = secrets.token_hex(32).encode()
-    # The whole key gets its name in one step: whoever is killed, or reads at the same time, never sees half of it.
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(key)
-            file.flush()
-            os.fsync(file.fileno())
-        os.link(draft, path)
+        # The whole key gets its name in one step: whoever is killed, or reads at the same time, never sees half of it.
+        write_private(path, key, overwrite=False)
     except FileExistsError:  # another process was quicker: its key counts
         return path.read_bytes()
-    except OSError:
-        if not draft.exists():
-            raise
-        draft.replace(path)  # a file system without links
-    finally:
-        draft.unlink(missing_ok=True)
     return key
 
 

@@ -1,12 +1,12 @@
 """Commands of auditors: experts sample draw, cases, judge, open, list. The key lies in a file of theirs alone."""
 
-import os
 import secrets
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from hmc_crowd._base.private import write_private
 from hmc_crowd.cli._app import (
     DEFAULT_DATABASE,
     AsJson,
@@ -136,11 +136,9 @@ def list_(
 def _write(path: Path, key: bytes) -> None:
     """Write the key to a new file that nobody else may read."""
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        write_private(path, key.hex() + "\n", overwrite=False)
     except OSError as error:
         raise InputError(f"{path} cannot be written as a new file ({error.strerror}); name another one") from None
-    with os.fdopen(descriptor, "w") as file:
-        file.write(key.hex() + "\n")
 
 
 def _read(path: Path) -> bytes:

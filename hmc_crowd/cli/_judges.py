@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hmc_crowd._base.private import write_private
 from hmc_crowd.cli._app import OUTPUT, PLAN, AsJson, OutFile, Overwrite, app
 from hmc_crowd.cli._arguments import names
 from hmc_crowd.cli._judges_work import (
@@ -242,7 +243,7 @@ def pin(
         raise InputError(f"{out} is there; name another file, or give --overwrite")
     asked = _plain(judge, endpoint, model, template, with_reference, swap, samples)
     made = pin_judge(asked, pairs_of(file))
-    out.write_text(json.dumps(made.to_dict(), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    write_private(out, json.dumps(made.to_dict(), ensure_ascii=False, indent=2) + "\n")
     if as_json:
         emit_json(made.to_dict())
     else:

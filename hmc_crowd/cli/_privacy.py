@@ -1,7 +1,6 @@
 """Commands on personal data: forget, export-worker, retain."""
 
 import json
-import os
 import re
 from datetime import timedelta
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from hmc_crowd._base.private import write_private
 from hmc_crowd.cli._app import (
     DEFAULT_DATABASE,
     OUTPUT,
@@ -103,10 +103,9 @@ def export_worker(
 
 
 def _write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner may read."""
+    """Write a file that only its owner may read, also where one with wider rights was there."""
     try:
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-            file.write(text)
+        write_private(path, text)
     except OSError as error:
         raise InputError(f"--out is {str(path)!r}, which cannot be written: {error.strerror}; choose another") from None
 

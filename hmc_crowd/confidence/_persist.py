@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.containers import from_container, to_container
+from hmc_crowd._base.private import write_private
 from hmc_crowd.confidence._calibrate import Calibrator
 from hmc_crowd.confidence._mcp import MaximumClassProbability
 from hmc_crowd.confidence._stack import StackedConfidence
@@ -74,10 +75,7 @@ def save_confidence(model: Any, path: Path | str) -> None:
     """
     from pathlib import Path
 
-    target = Path(path)
-    part = target.with_name(target.name + ".part")
-    part.write_bytes(dump(model))
-    part.replace(target)
+    write_private(Path(path), dump(model))
 
 
 def load_confidence(source: Path | str | bytes) -> Any:

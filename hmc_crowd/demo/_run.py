@@ -17,6 +17,7 @@ import numpy as np
 
 from hmc_crowd._base.clock import VirtualClock
 from hmc_crowd._base.money import Money
+from hmc_crowd._base.private import make_private_folder
 from hmc_crowd.campaign import Campaign
 from hmc_crowd.demo._data import load_dialogues
 from hmc_crowd.demo._machine import machine_predictions
@@ -144,7 +145,7 @@ def _fresh(folder: Path) -> Path:
                 f"--out is {folder}, which holds other things; name a folder that is empty or not there yet"
             )
         shutil.rmtree(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private_folder(folder)
     (folder / _MARK).touch()
     return folder
 

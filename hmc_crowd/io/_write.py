@@ -1,21 +1,22 @@
 """How a table is written so that nobody ever sees half of it.
 
 The bytes go to a file beside the target, reach the disk, and take the target's name in one step. What stood there stays
-unless overwriting was asked for.
+unless overwriting was asked for. Tables hold people's work, so the file is for its owner alone, whatever the umask.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from hmc_crowd._base.private import private_draft
 from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.io._forms import Form, form_of_path, unique_names
 
 if TYPE_CHECKING:
+    import os
+
     import pandas as pd
 
 __all__ = ["to_arrow", "to_records", "write_frame"]
@@ -30,7 +31,7 @@ def write_frame(
     overwrite: bool = False,
     safe_for_spreadsheets: bool = False,
 ) -> Path:
-    """Write a frame to a file, whole or not at all.
+    """Write a frame to a file, whole or not at all, that its owner alone may read.
 
     Parameters
     ----------
@@ -58,6 +59,7 @@ def write_frame(
 
     Examples
     --------
+    >>> import tempfile
     >>> import pandas as pd
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = write_frame(pd.DataFrame({"item": ["007"], "label": ["yes"]}), Path(folder) / "labels.csv")
@@ -76,16 +78,15 @@ def write_frame(
     if path.exists() and not overwrite:
         raise InputError(f"{path} exists; pass overwrite=True to replace it, or choose another name")
     try:
-        # A folder of its own beside the target: same file system, and files in it get the user's usual permissions.
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-            draft = Path(folder) / path.name
+        with private_draft(path, overwrite=overwrite) as draft:
             if spread:
                 _write_csv(frame, draft, delimiter="," if form is Form.CSV else "\t", safe=safe_for_spreadsheets)
             elif form is Form.JSONL:
-                _write_jsonl(frame, draft)
+                _write_jsonl(frame, draft, name=path.name)
             else:
                 _write_parquet(frame, draft, name=str(path))
-            _publish(draft, path, overwrite=overwrite)
+    except FileExistsError:
+        raise InputError(f"{path} was written by somebody else meanwhile; choose another name") from None
     except UnicodeEncodeError as error:
         raise FrameError(
             f"{path} cannot be written: text holds {error.object[error.start]!r}, half a character"
@@ -95,22 +96,6 @@ def write_frame(
             f"{path} cannot be written: {error.strerror or error}; check the folder and its rights"
         ) from None
     return path
-
-
-def _publish(draft: Path, path: Path, *, overwrite: bool) -> None:
-    """Give the finished draft its name in one step; without ``overwrite``, only if nobody took the name meanwhile."""
-    with draft.open("rb") as file:
-        os.fsync(file.fileno())
-    if overwrite:
-        draft.replace(path)
-        return
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        raise InputError(f"{path} was written by somebody else meanwhile; choose another name") from None
-    except OSError:
-        # A file system without links: the check at the start has to do.
-        draft.replace(path)
 
 
 def _write_csv(frame: pd.DataFrame, draft: Path, *, delimiter: str, safe: bool) -> None:
@@ -134,16 +119,14 @@ def _guarded(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
 
 
-def _write_jsonl(frame: pd.DataFrame, draft: Path) -> None:
+def _write_jsonl(frame: pd.DataFrame, draft: Path, *, name: str) -> None:
     encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_plain)
     with draft.open("w", encoding="utf-8", newline="\n") as file:
         for record in to_records(_plain_times(frame)):
             try:
                 line = encoder.encode(record)
             except (TypeError, ValueError) as error:
-                raise FrameError(
-                    f"{draft.name} cannot hold a row ({error}): {record!r:.100}; drop that column"
-                ) from None
+                raise FrameError(f"{name} cannot hold a row ({error}): {record!r:.100}; drop that column") from None
             file.write(f"{line}\n")
 
 

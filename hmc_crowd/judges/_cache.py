@@ -13,6 +13,7 @@ import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hmc_crowd._base.private import make_private_file, make_private_folder
 from hmc_crowd._base.sqlite import keep_write_ahead_log
 from hmc_crowd.errors import InputError
 from hmc_crowd.judges._ask import Completion, Request
@@ -88,7 +89,7 @@ class JudgeCache:
 
     def put(self, key: str, completion: Completion) -> None:
         """Keep an answer; a key that is there already stays as it is."""
-        self.file.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(self.file.parent)
         db = self._open()
         with db:
             body = json.dumps(vars(completion), ensure_ascii=False)
@@ -98,11 +99,12 @@ class JudgeCache:
         if self._db is not None:
             return self._db
         try:
+            make_private_file(self.file)
             db = sqlite3.connect(self.file, timeout=30.0)
             keep_write_ahead_log(db)
             db.execute("PRAGMA synchronous=NORMAL")  # a killed process loses nothing; a power cut the last moments
             db.execute("CREATE TABLE IF NOT EXISTS completion (key TEXT PRIMARY KEY, body TEXT NOT NULL)")
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, OSError) as error:
             raise InputError(f"cache {self.file} cannot be used ({error}); name another file") from None
         self._db = db
         return db

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hmc_crowd._base.private import make_private_folder, private_draft
 from hmc_crowd.errors import InputError
 from hmc_crowd.metrics._score_report_html import section
 
@@ -57,16 +58,14 @@ class ScoreReport:
     def to_csv(self, folder: str | Path, *, sep: str = ",") -> list[Path]:
         """Write each table into ``<folder>/<table>.csv`` (``.tsv`` if `sep` is a tab) and return the paths.
 
-        Each file appears whole or not at all; files of the same name are replaced.
+        Each file appears whole or not at all, for its owner alone to read; files of the same name are replaced.
         """
-        base = Path(folder)
-        base.mkdir(parents=True, exist_ok=True)
+        base = make_private_folder(Path(folder))
         suffix, paths = ("tsv" if sep == "\t" else "csv"), []
         for name, frame in self.tables.items():
             path = base / f"{_file_name(name)}.{suffix}"
-            part = path.with_name(path.name + ".part")
-            frame.to_csv(part, sep=sep, index=name not in UNLABELLED)
-            part.replace(path)
+            with private_draft(path) as draft:
+                frame.to_csv(draft, sep=sep, index=name not in UNLABELLED)
             paths.append(path)
         return paths
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hmc_crowd._base.containers import from_container, to_container
+from hmc_crowd._base.private import write_private
 from hmc_crowd.confidence import load_confidence  # because the calibration has a safe file of its own
 from hmc_crowd.errors import ModelError, StateError
 from hmc_crowd.quality._gate_costs import GateCosts
@@ -58,10 +59,7 @@ def save_gate(gate: LearnedGate, path: Path | str) -> None:
     >>> load_gate(file).decide(None, answers).reasons()  # one item taught nothing, and the gate knows it
     {'untrained': 1}
     """
-    target = Path(path)
-    part = target.with_name(target.name + ".part")
-    part.write_bytes(gate_to_bytes(gate))
-    part.replace(target)
+    write_private(Path(path), gate_to_bytes(gate))
 
 
 def load_gate(source: Path | str) -> LearnedGate:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hmc_crowd._base.containers import from_container, to_container
+from hmc_crowd._base.private import write_private
 from hmc_crowd.errors import ModelError, StateError
 from hmc_crowd.quality._gate_trees import KINDS
 from hmc_crowd.quality._quality_features import FEATURES
@@ -46,10 +47,7 @@ def save_quality_model(model: WorkerQualityModel, path: Path | str) -> None:
         "strength": model.strength_,
         "report": list(astuple(model.report_)),
     }
-    target = Path(path)
-    part = target.with_name(target.name + ".part")
-    part.write_bytes(to_container(state))
-    part.replace(target)
+    write_private(Path(path), to_container(state))
 
 
 def load_quality_model(path: Path | str) -> WorkerQualityModel:

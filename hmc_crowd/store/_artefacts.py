@@ -8,14 +8,13 @@ it made. Files that a later version replaced stay for an hour, for readers that 
 from __future__ import annotations
 
 import hashlib
-import os
-import secrets
 import time
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hmc_crowd._base.private import make_private_folder, private_draft
 from hmc_crowd.errors import ReadOnlyDatabaseError, StoreError
 
 if TYPE_CHECKING:
@@ -95,24 +94,16 @@ class Artefacts:
         path = self.folder / name
         if path.exists() and self._stamp(path) == hashed:
             return name
-        waiting = self.folder / f".{name}.{secrets.token_hex(4)}.part"
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self.folder)
             stamped = table.replace_schema_metadata({_HASH_KEY: hashed.encode()})
-            with waiting.open("wb") as stream:
+            with private_draft(path) as draft, draft.open("wb") as stream:
                 pq.write_table(stamped, stream, row_group_size=_GROUP, compression="zstd", compression_level=1)
-                stream.flush()
-                os.fsync(stream.fileno())
-            waiting.replace(path)
         except OSError as error:
-            waiting.unlink(missing_ok=True)
             raise ReadOnlyDatabaseError(
                 f"{self.folder} cannot be written ({error.strerror or error}); nothing was saved, "
                 "check its permissions and free space"
             ) from None
-        except BaseException:
-            waiting.unlink(missing_ok=True)
-            raise
         self._made.append(path)
         return name
 

@@ -254,10 +254,9 @@ def test_file_systems_without_links_are_written_too(tmp_path: Path, monkeypatch:
     assert write_frame(pd.DataFrame({"a": ["x"]}), tmp_path / "x.csv").read_text() == "a\nx\n"
 
 
-def test_files_get_the_usual_permissions(tmp_path: Path) -> None:
-    (tmp_path / "other").write_text("x")
+def test_tables_are_for_their_owner_alone(tmp_path: Path) -> None:
     written = write_frame(pd.DataFrame({"a": ["x"]}), tmp_path / "x.parquet")
-    assert stat.S_IMODE(written.stat().st_mode) == stat.S_IMODE((tmp_path / "other").stat().st_mode)
+    assert stat.S_IMODE(written.stat().st_mode) == 0o600
 
 
 def test_folders_that_do_not_exist(tmp_path: Path) -> None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from hmc_crowd._base.private import private_draft
 from hmc_crowd.errors import InputError
 from hmc_crowd_local._tables_mturk import ASSIGNMENT, HIT_TYPE, M_HIT
 from hmc_crowd_local.mturk_api._call import amount
@@ -22,6 +22,7 @@ from hmc_crowd_local.mturk_api._review_rates import Rates
 from hmc_crowd_local.mturk_api._xml import plain
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator
     from datetime import datetime
 
@@ -49,7 +50,7 @@ def write_batch_file(
     door : FrontDoor
         Whose results.
     path : path
-        A CSV file; written whole or not at all.
+        A CSV file; written whole or not at all, for its owner alone to read.
     account : str, default "main"
         Whose HITs.
     hit_type_id : str, optional
@@ -81,15 +82,13 @@ def write_batch_file(
     columns += sorted({name for row in rows for name in row if name.startswith("Input.")})
     columns += sorted({name for row in rows for name in row if name.startswith("Answer.")})
     columns += ["Approve", "Reject"]
-    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        with draft.open("w", encoding="utf-8", newline="") as file:
+        # Worker ids and what they answered: for the owner's eyes.
+        with private_draft(target) as draft, draft.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, quoting=csv.QUOTE_ALL)
             writer.writerow([plain(name) for name in columns])
             writer.writerows([_cell(row.get(name), safe=safe) for name in columns] for row in rows)
-        draft.replace(target)
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise InputError(f"{target} cannot be written: {error.strerror or error}; give another place") from None
     return len(rows)
 

@@ -8,15 +8,16 @@ is the SHA-256 of the model, of the settings and of the text's tokens, so a cach
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hmc_crowd._base.private import make_private_folder, private_draft
 from hmc_crowd.errors import InputError, ModelError
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
@@ -77,18 +78,11 @@ class EmbeddingCache:
         rows = np.empty(len(keys), dtype=[("key", f"V{_KEY}"), ("vector", np.float32, (vectors.shape[1],))])
         rows["key"] = np.frombuffer(b"".join(keys), dtype=f"V{_KEY}")
         rows["vector"] = vectors
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(self.folder)
         name = hashlib.sha256(b"".join(keys)).hexdigest()[:32] + ".npy"
-        # The process's number keeps two writers of the same rows apart until the rename.
-        draft = self.folder / f".{name}.{os.getpid()}"
-        try:
-            with draft.open("wb") as file:
-                np.save(file, rows, allow_pickle=False)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(self.folder / name)
-        finally:
-            draft.unlink(missing_ok=True)
+        # Each writer has a draft of its own, so two of the same rows are kept apart until the rename.
+        with private_draft(self.folder / name) as draft, draft.open("wb") as file:
+            np.save(file, rows, allow_pickle=False)
 
     def _look(self) -> None:
         """Take in the files that have come since the last look."""

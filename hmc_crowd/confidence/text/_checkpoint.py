@@ -14,6 +14,7 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hmc_crowd._base.private import make_private_folder, write_private
 from hmc_crowd.confidence.text._weights import need
 from hmc_crowd.errors import InputError, ModelError, StateError
 
@@ -83,17 +84,16 @@ class Checkpoints:
 
     def save(self, state: State) -> None:
         """Write a state; then drop all but the newest two."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(self.folder)
         for left in self.folder.glob(".draft-*"):
             shutil.rmtree(left, ignore_errors=True)
         place = self.folder / f"step-{state.step:08d}"
         draft = self.folder / f".draft-{state.step:08d}"
-        draft.mkdir()
+        make_private_folder(draft)
         # Copies: safetensors refuses tensors that share memory, as tied weights do.
         tensors = {name: each.detach().cpu().clone().contiguous() for name, each in state.tensors.items()}
         data = need("safetensors.torch").save(tensors)
-        (draft / _TENSORS).write_bytes(data)
-        sync(draft / _TENSORS)
+        write_private(draft / _TENSORS, data)
         facts = {
             "format": FORMAT,
             "version": VERSION,
@@ -130,8 +130,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def write_json(path: Path, facts: dict[str, Any]) -> None:
     """Write a JSON object and wait until it is on disk."""
-    path.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
-    sync(path)
+    write_private(path, json.dumps(facts, indent=1) + "\n")
 
 
 def sync(path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hmc_crowd._base.private import make_private_folder
 from hmc_crowd.confidence.text._checkpoint import read_json, sync, write_json
 from hmc_crowd.confidence.text._weights import load, need, quiet
 from hmc_crowd.errors import InputError, ModelError
@@ -33,7 +34,7 @@ def save_classifier(model: TextClassifier, folder: Path, *, overwrite: bool) -> 
         raise InputError(f"{folder} is there already; {hint}")
     draft = folder.with_name(f".{folder.name}.{os.getpid()}")
     shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir(parents=True)
+    make_private_folder(draft)
     try:
         _write(model, draft)
         old = folder.with_name(f".{folder.name}.old")
