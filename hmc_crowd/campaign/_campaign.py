@@ -240,6 +240,8 @@ class Campaign(
         target_agreement: float | None = None,
         level: float = 0.95,
         assurance: float = 0.9,
+        platform: str | None = None,
+        tax_rate: float = 0.0,
     ) -> _plan.CampaignPlan:
         """Decide for every item whether people judge it, and draw the audit of the others.
 
@@ -253,7 +255,7 @@ class Campaign(
         max_human_s : float, optional
             Most seconds of people's time, over all answers (``redundancy`` an item), audit included.
         max_money_minor : int, optional
-            Most reward money, audit included, without platform fees; needs ``pay_per_hour_minor``.
+            Most money, audit and platform fees included; needs ``pay_per_hour_minor``. Gold comes on top.
         audit : int or float, optional
             Machine-kept items that people look at anyway, drawn at random: a count or a share of them; default 5 %, at
             least 50.
@@ -273,6 +275,11 @@ class Campaign(
             after a failed audit, the same promise tops the audit up once.
         level, assurance : float, default 0.95 and 0.9
             Confidence of that certificate, and how often it is to come out.
+        platform : str, optional
+            Whose fees ``max_money_minor`` holds, a key of `FEES`; by default the platform that has the campaign's HITs,
+            else the local one, which takes none.
+        tax_rate : float, default 0
+            Value added tax on that fee, a share, where it is due.
 
         Returns
         -------
@@ -297,6 +304,8 @@ class Campaign(
             target_agreement=target_agreement,
             level=level,
             assurance=assurance,
+            platform=platform,
+            tax_rate=tax_rate,
         )
         return _plan.make_plan(self._context, request, due_at=due_at)
 

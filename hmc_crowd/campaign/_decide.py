@@ -44,6 +44,15 @@ class PlanRequest:
     target_agreement: float | None = None
     level: float = 0.95
     assurance: float = 0.9
+    platform: str | None = None
+    tax_rate: float = 0.0
+    # Fee and tax on it, as a share of the reward; worked out of the two above when the plan is made.
+    fee_share: float = 0.0
+
+    @property
+    def minor_per_s(self) -> float:
+        """Money for one second of one person, with fee and tax."""
+        return (self.pay_per_hour_minor or 0) / 3600 * (1 + self.fee_share)
 
 
 @dataclass(frozen=True)
@@ -109,7 +118,7 @@ def _budgets(units: Units, request: PlanRequest) -> _Budgets | None:
     if request.max_money_minor is not None and request.pay_per_hour_minor is None:
         raise InputError("max_money_minor needs pay_per_hour_minor, to know what a minute of people costs")
     seconds = units.seconds * request.redundancy
-    money = np.ceil(seconds * ((request.pay_per_hour_minor or 0) / 3600)).astype(np.int64)
+    money = np.ceil(seconds * request.minor_per_s).astype(np.int64)
     return _Budgets(seconds, money, request.max_human_s, request.max_money_minor)
 
 

@@ -6,7 +6,7 @@ people were asked before stays with people and counts against the cap, the rest 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from hmc_crowd.campaign._promise import PROMISE, asked_for, decide_promised, kno
 from hmc_crowd.campaign._quota_check import plan_notes
 from hmc_crowd.campaign._roles import require_fresh_audit
 from hmc_crowd.campaign._units import Before, asked_before, batch_of, coded, read_units
+from hmc_crowd.campaign.quote import FEES, audit_note, fee_share, known_fees
 from hmc_crowd.effort import count_time
 from hmc_crowd.routing import BudgetPlan
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.campaign._decide import Decided, PlanRequest
     from hmc_crowd.campaign._units import Units
-    from hmc_crowd.routing import Plan
     from hmc_crowd.store import PlanRecord, Transaction
 
 __all__ = ["CampaignPlan", "make_plan"]
@@ -78,6 +78,7 @@ class CampaignPlan:
 def make_plan(context: Context, request: PlanRequest, *, due_at: datetime | None = None) -> CampaignPlan:
     """Route the campaign's units, draw the audit and store the plan; say where the pools cannot do it in time."""
     with context.store.read() as tx:
+        request = _with_fees(context, tx, request)
         round_ = _round_to_plan(context, tx)
         units = read_units(context, tx, confidence=request.confidence)
         said = calibration_note(context, tx, which=request.confidence) + _suggestion_note(context, tx, request)
@@ -150,6 +151,31 @@ def _round_to_plan(context: Context, tx: Transaction) -> int:
     return current + 1 if tx.work.hits(context.campaign_id, round=current) else current
 
 
+def _with_fees(context: Context, tx: Transaction, request: PlanRequest) -> PlanRequest:
+    """Fill in what a platform takes of the money: the one named, else the one that has the campaign's HITs."""
+    if request.max_money_minor is None or request.pay_per_hour_minor is None:
+        if request.platform is not None:
+            known_fees(request.platform, request.tax_rate)
+        return request
+    name = request.platform
+    if name is None:
+        hits = tx.work.hits(context.campaign_id, with_items=False)
+        name = next((each.platform for each in reversed(hits) if each.platform in FEES), None) or "local"
+    fees = known_fees(name, request.tax_rate)
+    share = fee_share(fees, request.pay_per_hour_minor, redundancy=request.redundancy)
+    return replace(request, platform=name, fee_share=share)
+
+
+def _fee_note(request: PlanRequest) -> list[str]:
+    """Say what of the money is the platform's."""
+    if request.max_money_minor is None:
+        return []
+    if not request.fee_share:
+        return [f"{request.platform} takes no fee; say where it is to be published if that is another platform"]
+    tax = f", with {request.tax_rate:.1%} tax on the fee" if request.tax_rate else ", without tax on the fee"
+    return [f"the money holds the fee of {request.platform}: {request.fee_share:.1%} of the reward{tax}"]
+
+
 def _suggestion_note(context: Context, tx: Transaction, request: PlanRequest) -> list[str]:
     """Say so where nobody judges blind: an audit that could never certify."""
     if float(context.settings_in(tx).get("suggest_share", 0.0)) < 1 or request.audit == 0:
@@ -216,15 +242,17 @@ def _header(
             "seed": context.settings()["seed"],
             "version": __version__,
         },
-        "notes": _notes(decided.plan, request),
+        "notes": _notes(decided, request) + _fee_note(request),
     }
 
 
-def _notes(plan: Plan | None, request: PlanRequest) -> list[str]:
+def _notes(decided: Decided, request: PlanRequest) -> list[str]:
     """Say what a reader of the plan would otherwise wonder about."""
+    plan = decided.plan
+    cut = audit_note(request.audit, int(decided.audited.sum()), int((~decided.to_people).sum()))
     if plan is None:
-        return ["people were asked about every item before; only what is missing is asked again"]
-    notes = []
+        return ["people were asked about every item before; only what is missing is asked again", *cut]
+    notes = [*cut]
     if isinstance(plan, BudgetPlan) and plan.binding:
         notes.append(f"limited by {' and '.join(plan.binding)}; the best plan could gain at most {plan.gap:.3g} more")
     if len(plan) and not plan.human_count and request.trade_off > 0:

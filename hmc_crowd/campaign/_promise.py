@@ -158,7 +158,7 @@ def _money(units: Units, request: PlanRequest) -> NDArray[np.float64]:
     if request.pay_per_hour_minor is None:
         raise InputError("max_money_minor needs pay_per_hour_minor, to know what a minute of people costs")
     # Rounded up item by item, as the budget itself counts.
-    return np.ceil(units.seconds * request.redundancy * (request.pay_per_hour_minor / 3600))
+    return np.ceil(units.seconds * request.redundancy * request.minor_per_s)
 
 
 def _second_look(

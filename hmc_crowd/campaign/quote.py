@@ -8,7 +8,7 @@ with the machine. Every figure is an expectation under the stated assumptions, n
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
@@ -100,6 +100,7 @@ def quote(
     audit: int | float | None = None,
     target_minutes: float = 12.0,
     level: float = 0.95,
+    tax_rate: float = 0.0,
 ) -> Quote:
     """Say what a sum of money buys before anything is published.
 
@@ -123,6 +124,8 @@ def quote(
         Items (int) or share of the machine-kept items (float) to audit; default 5 %, at least 50.
     target_minutes : float, default 12
         Length of a HIT.
+    tax_rate : float, default 0
+        Value added tax on the platform's fee, a share, where it is due; goes with ``platform``.
 
     Raises
     ------
@@ -137,12 +140,10 @@ def quote(
     """
     times = float_vector(seconds, name="seconds", low=0.0)
     _check(times, money, pay_per_hour, redundancy, machine_accuracy, confidence, level, target_minutes)
-    schedule = fees or _known_fees(platform)
+    schedule = fees or known_fees(platform, tax_rate)
     per_second = pay_per_hour.minor / 3600
-    # The fee is charged on a whole submission, so its share of the reward is taken from a HIT of the target length.
-    hit_reward = max(1, round(per_second * target_minutes * 60))
-    fee_share = schedule.fee_minor(hit_reward, redundancy=redundancy) / hit_reward
-    cost = times * per_second * (1 + fee_share)
+    share = fee_share(schedule, pay_per_hour.minor, redundancy=redundancy, target_minutes=target_minutes)
+    cost = times * per_second * (1 + share)
     order = _order(confidence, times)
     coverage = tuple(_coverage(cost[order], money.minor, each) for each in _redundancies(redundancy))
     people, audited = _split(cost[order], money.minor / redundancy, audit, len(times))
@@ -151,7 +152,7 @@ def quote(
     audit_s = audited * float(kept.mean()) if audited else 0.0
     answers_s = (float(times[order[:people]].sum()) + audit_s) * redundancy
     reward = _whole_minor(answers_s * per_second)
-    fee = _whole_minor(answers_s * per_second * (1 + fee_share)) - reward
+    fee = _whole_minor(answers_s * per_second * (1 + share)) - reward
     # Each HIT is done by as many different people as an item needs answers.
     submissions = redundancy * math.ceil(answers_s / redundancy / (target_minutes * 60))
     expected = _expected(confidence, machine_accuracy, order, people, audited, level)
@@ -174,7 +175,10 @@ def quote(
         coverage=coverage,
         agreement_expected=expected,
         level=level,
-        assumptions=_assumptions(confidence, machine_accuracy, fee_share, target_minutes),
+        assumptions=(
+            *_assumptions(confidence, machine_accuracy, share, target_minutes),
+            *audit_note(audit, audited, len(times) - people),
+        ),
     )
 
 
@@ -204,10 +208,41 @@ def _check(
         require_same_length([("seconds", times), ("confidence", np.asarray(confidence))])
 
 
-def _known_fees(platform: str) -> FeeSchedule:
+def known_fees(platform: str, tax_rate: float = 0.0) -> FeeSchedule:
+    """Return the fees of a platform by its name, with the tax on them where it is due."""
     if platform not in FEES:
-        raise InputError(f"platform is {platform!r}; fees are known for {', '.join(sorted(FEES))}, or pass fees=")
-    return FEES[platform]
+        raise InputError(f"platform is {platform!r}; fees are known for {', '.join(sorted(FEES))}")
+    if not 0 <= tax_rate <= 1:
+        raise InputError(f"tax_rate is {tax_rate}; give the tax on the platform's fee as a share, such as 0.2 for 20 %")
+    return replace(FEES[platform], tax_rate=Decimal(str(tax_rate)))
+
+
+def fee_share(fees: FeeSchedule, pay_per_hour_minor: float, *, redundancy: int, target_minutes: float = 12.0) -> float:
+    """Return fee and tax as a share of the reward; a fee is charged on a whole submission, so one of a usual HIT.
+
+    Examples
+    --------
+    >>> fee_share(FEES["mturk"], 1200, redundancy=3), fee_share(FEES["mturk"], 1200, redundancy=10)
+    (0.2, 0.4)
+    """
+    reward = max(1, round(pay_per_hour_minor * target_minutes / 60))
+    return fees.fee_minor(reward, redundancy=redundancy) / reward
+
+
+def audit_note(asked: int | float | None, audited: int, kept: int) -> list[str]:
+    """Say so where an audit of a given number of items came out smaller, and why.
+
+    Examples
+    --------
+    >>> audit_note(60, 21, 21)
+    ['the audit is cut from 60 to 21 items: the machine keeps no more than 21']
+    >>> audit_note(20, 20, 90), audit_note(0.2, 18, 90)
+    ([], [])
+    """
+    if isinstance(asked, float) or asked is None or audited >= asked:
+        return []
+    why = f"the machine keeps no more than {kept:,}" if audited >= kept else "the money buys no more"
+    return [f"the audit is cut from {asked:,} to {audited:,} items: {why}"]
 
 
 def _order(confidence: ArrayLike | None, times: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -290,7 +325,7 @@ def _expected(
 
 
 def _assumptions(
-    confidence: ArrayLike | None, accuracy: float | None, fee_share: float, target_minutes: float
+    confidence: ArrayLike | None, accuracy: float | None, share: float, target_minutes: float
 ) -> tuple[str, ...]:
     known = (
         "the confidences are calibrated"
@@ -301,7 +336,7 @@ def _assumptions(
     )
     return (
         "the seconds are what one person needs for one item",
-        f"the platform takes {fee_share:.1%} of the reward on HITs of {target_minutes:g} minutes",
+        f"the platform takes {share:.1%} of the reward on HITs of {target_minutes:g} minutes",
         known,
         "gold questions and rejected work are not counted",
     )

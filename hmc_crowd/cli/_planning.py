@@ -34,6 +34,11 @@ from hmc_crowd.errors import FrameError, InputError
 
 PROMISE = "A promise in place of --trade-off, --max-human and --audit"
 
+FEES_OF = "Whose fees: local, prolific, prolific-academic, mturk."
+
+Vat = Annotated[
+    float, typer.Option("--vat", metavar="SHARE", help="Tax on the platform's fee where it is due, such as 0.2.")
+]
 MaxHuman = Annotated[
     str | None,
     typer.Option("--max-human", metavar="N|SHARE", help="Most items for people: 200, a share such as 0.5, or none."),
@@ -57,9 +62,8 @@ def quote(
     file: Annotated[Path, typer.Argument(metavar="ITEMS", help="item, text or seconds[, confidence].")],
     money: Annotated[str, typer.Option("--money", metavar="AMOUNT", help="All there is to spend, such as 1500USD.")],
     pay: Annotated[str, typer.Option("--pay", metavar="RATE", help="What an hour of work earns, such as 12/h.")],
-    platform: Annotated[
-        str, typer.Option("--platform", metavar="NAME", help="Whose fees: local, prolific, prolific-academic, mturk.")
-    ] = "local",
+    platform: Annotated[str, typer.Option("--platform", metavar="NAME", help=FEES_OF)] = "local",
+    vat: Vat = 0.0,
     redundancy: Redundancy = 3,
     predictions: Annotated[
         Path | None,
@@ -96,6 +100,7 @@ def quote(
             audit=count_or_share(audit, name="--audit"),
             target_minutes=target_minutes,
             level=level,
+            tax_rate=vat,
         )
     if as_json:
         emit_json(result)
@@ -147,11 +152,16 @@ def plan(
     ] = None,
     max_money: Annotated[
         str | None,
-        typer.Option("--max-money", metavar="AMOUNT", help="Most reward money, audit included, without fees."),
+        typer.Option("--max-money", metavar="AMOUNT", help="Most money, audit and the platform's fees included."),
     ] = None,
     pay: Annotated[
         str | None, typer.Option("--pay", metavar="RATE", help="Pay per hour such as 12/h, for --max-money.")
     ] = None,
+    platform: Annotated[
+        str | None,
+        typer.Option("--platform", metavar="NAME", help=f"{FEES_OF} By default the one that has the campaign's HITs."),
+    ] = None,
+    vat: Vat = 0.0,
     audit: Audit = None,
     effort: Annotated[
         str, typer.Option("--effort", metavar="UNIT", help="Unit of effort: share (the paper's), or seconds.")
@@ -210,6 +220,8 @@ def plan(
             level=level,
             assurance=assurance,
             due_at=due_at,
+            platform=platform,
+            tax_rate=vat,
         )
     if as_json:
         emit_json(result)

@@ -87,6 +87,7 @@ _OPTIONS = {
     "seconds_per_case": "--seconds",
     "hours_per_day": "--hours-per-day",
     "half_width": "--within",
+    "tax_rate": "--vat",
 }
 _WORDS = {**_COMMANDS, **_OPTIONS}
 _WORD = re.compile(

@@ -350,6 +350,31 @@ def test_a_plan_keeps_within_hours_and_money(start: Start) -> None:
         campaign.plan(max_money_minor=100)
 
 
+def test_the_money_of_a_plan_holds_the_fee_and_its_tax(start: Start) -> None:
+    campaign = start()
+    pays = {"trade_off": 0.1, "max_human": None, "audit": 10, "pay_per_hour_minor": 1200, "max_money_minor": 1500}
+    plain = campaign.plan(**pays)
+    dear = campaign.plan(**pays, platform="prolific", tax_rate=0.2)
+    # A HIT of 12 minutes earns 2.40; the fee is 1.03, its tax .21: 1.517 of the reward, three answers an item.
+    assert dear.human_s * 3 / 3600 * 1200 * 1.516 <= 1500
+    assert dear.people < plain.people
+    assert "fee of prolific: 51.7% of the reward, with 20.0% tax" in " ".join(dear.notes)
+    assert "local takes no fee" in " ".join(plain.notes)
+    with pytest.raises(InputError, match="fees are known for local, mturk"):
+        campaign.plan(**pays, platform="nowhere")
+    with pytest.raises(InputError, match="tax_rate is 20"):
+        campaign.plan(**pays, platform="prolific", tax_rate=20)
+
+
+def test_an_audit_that_is_cut_says_so(start: Start) -> None:
+    campaign = start()
+    kept = 12
+    plan = campaign.plan(trade_off=0.0, max_human=campaign.status().items - kept, audit=60)
+    assert plan.audit == kept
+    assert f"the audit is cut from 60 to {kept} items: the machine keeps no more than {kept}" in plan.notes
+    assert not any("cut" in note for note in campaign.plan(trade_off=0.0, max_human=10, audit=10).notes)
+
+
 def test_published_hits_keep_their_pay_and_the_sheet_says_so(
     start: Start, workplace: Any, wanted: dict, spend: dict
 ) -> None:

@@ -33,6 +33,20 @@ def test_fees_come_out_of_the_money() -> None:
     assert (offer.reward_minor, offer.fee_minor) == (1980, 990)
 
 
+def test_tax_is_taken_on_the_fee() -> None:
+    # 42.8 % of the reward, and a fifth of that: .5136. A HIT of 12 minutes earns 2.40, its fee is 1.03, its tax .21.
+    offer = quote([60.0] * 100, Money(3000, "USD"), pay_per_hour=PAY, audit=0, platform="prolific", tax_rate=0.2)
+    assert offer.fee_minor == pytest.approx(offer.reward_minor * (103 + 21) / 240, abs=1)
+
+
+def test_an_audit_that_the_money_or_the_items_cut_says_so() -> None:
+    little = quote([60.0] * 100, Money(600, "USD"), pay_per_hour=PAY, audit=60)
+    assert little.audit_items == 10
+    assert "the audit is cut from 60 to 10 items: the money buys no more" in little.assumptions
+    few = quote([60.0] * 20, Money(9000, "USD"), pay_per_hour=PAY, audit=60)
+    assert not few.people_items + few.audit_items > 20
+
+
 def test_every_item_needs_as_many_people_as_answers() -> None:
     # 10 items of 60 s are one HIT of 12 minutes; three people do it.
     offer = quote([60.0] * 10, Money(10_000, "USD"), pay_per_hour=PAY, audit=0)

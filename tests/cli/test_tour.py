@@ -140,6 +140,18 @@ def test_a_plan_keeps_a_budget_of_money(hmc: Any, at: Callable[[str], Path]) -> 
     assert tight["human_s"] * 3 / 3600 * 12 <= 6
 
 
+def test_a_plan_says_the_fees_in_its_money_and_what_it_cut(hmc: Any, at: Callable[[str], Path]) -> None:
+    at("planned")
+    options = ("plan", "--max-human", "1.0", "--audit", "60", "--max-money", "600", "--pay", "12/h")
+    told = hmc(*options, "--platform", "prolific", "--vat", "0.2", "--json").json
+    assert any("fee of prolific" in note and "20.0% tax" in note for note in told["notes"])
+    plan = hmc("plan", "--max-human", "1.0", "--trade-off", "0.01", "--audit", "100000", "--json").json
+    assert any(note.startswith("the audit is cut from 100,000 to") for note in plan["notes"])
+    assert "the audit is cut from 100,000 to" in hmc(
+        "plan", "--max-human", "1.0", "--trade-off", "0.01", "--audit", "100000"
+    ).out.replace("\n  ", " ")
+
+
 def test_publishing_is_a_dry_run_unless_told_otherwise(hmc: Any, at: Callable[[str], Path]) -> None:
     at("planned")
     told = hmc("publish", "--pay", "12/h")
