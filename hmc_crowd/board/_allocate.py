@@ -1,15 +1,18 @@
 """Where does each item go? The plan's rule says machine or people, a gate says crowd or expert, the staff says who.
 
+What is of high or unknown risk is an expert's whatever the plan's rule says: it counts as people's, and neither as kept
+by the machine nor as a draw of the audit.
+
 Every item has an answer: the machine keeps it, it is queued before the crowd, an expert has it, or nobody is there, or
 nobody has room; then it waits in the line all the same, and the first who can take it does. Source: requirement D32.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from hmc_crowd.board._features import Features, complexity_of
+from hmc_crowd.board._features import WHOEVER_HAS_IT, Features, complexity_of
 from hmc_crowd.board._fields import moment, require_known, require_rows
 from hmc_crowd.board._once import once
 from hmc_crowd.board._staff import Staff, Wanted, seconds_until
@@ -96,7 +99,7 @@ def _asked(row: dict[str, Any], quality: float | None) -> _Asked:
     complexity = row.get("complexity")
     if complexity is None:
         complexity = complexity_of(text)
-    features = Features(len(text), complexity, row.get("risk", "low"), int(row.get("urgency", 3)), quality)
+    features = Features(len(text), complexity, row.get("risk"), int(row.get("urgency", 3)), quality)
     skills = frozenset(each.strip().casefold() for each in row.get("skills", ()))
     return _Asked(row["item"], text, moment(row["item"], row.get("due_at")), features, skills, *_said(row))
 
@@ -135,7 +138,13 @@ def _give_out(
     order = sorted(range(len(asked)), key=lambda at: (far if due[at] is None else due[at], -asked[at].features.urgency))
     for at in order:
         each, what = asked[at], decided[at]
-        reason = settings.entry(each.features) if what.destination != "machine" else None
+        reason = settings.entry(each.features)
+        if reason in WHOEVER_HAS_IT:
+            if what.destination != "people":
+                said = f"{reason.replace('_', ' ')}: an expert judges it, though the machine could keep it"
+                what = replace(what, destination="people", reason=said, inclusion_probability=1.0)
+        elif what.destination == "machine":
+            reason = None
         to, status, expert, met = "machine", "kept_by_machine", None, "none"
         if reason is not None:
             to = "expert"

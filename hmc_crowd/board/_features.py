@@ -12,7 +12,10 @@ from typing import Any, Protocol
 
 from hmc_crowd.errors import InputError
 
-__all__ = ["EntryGate", "Features", "RuleEntry", "complexity_of"]
+__all__ = ["WHOEVER_HAS_IT", "EntryGate", "Features", "RuleEntry", "complexity_of"]
+
+# Reasons that take an item from the machine too: what a mistake would cost does not hang on who would make it.
+WHOEVER_HAS_IT = frozenset({"high_risk", "risk", "unknown_risk"})
 
 _SENTENCE_END = re.compile(r"[.!?:…。！？]+")
 _LONG_WORD = 6
@@ -31,8 +34,8 @@ class Features:
         Characters.
     complexity : float, optional
         In [0, 1]; the sender's own, or that of the text.
-    risk : {"low", "medium", "high"}
-        The sender's; low where it says nothing.
+    risk : {"low", "medium", "high"} or None
+        The sender's; None where it says nothing.
     urgency : int
         From 1 to 5.
     worker_quality : float, optional
@@ -41,7 +44,7 @@ class Features:
 
     text_length: int
     complexity: float | None
-    risk: str
+    risk: str | None
     urgency: int
     worker_quality: float | None
 
@@ -55,7 +58,11 @@ _FIELDS = tuple(each.name for each in fields(Features))
 
 
 class EntryGate(Protocol):
-    """Anything that says whether an item must go to an expert at once, and why."""
+    """Anything that says whether an item must go to an expert at once, and why.
+
+    The reasons ``high_risk``, ``risk`` and ``unknown_risk`` hold whoever would have the item, the machine too; others
+    only for what people judge.
+    """
 
     def __call__(self, features: Features) -> str | None:
         """Return a reason, or None where the crowd may judge the item."""
@@ -64,16 +71,16 @@ class EntryGate(Protocol):
 
 @dataclass(frozen=True)
 class RuleEntry:
-    """Fixed thresholds; a rule set to None is left out, and what is not known breaks no rule.
+    """Fixed thresholds; a rule set to None is left out.
 
     Parameters
     ----------
     risk : {"medium", "high"} or None, default "high"
-        Items of this risk, or a higher one, go to an expert.
+        Items of this risk, a higher one or an unknown one go to an expert, also those that the machine would keep.
     complexity : float or None, default 0.8
         As do those whose complexity is above.
     quality : float or None, default 0.7
-        As do all, while the people's mean quality is below.
+        As do all, while the people's mean quality is below. An unknown complexity or quality breaks no rule.
 
     Examples
     --------
@@ -93,6 +100,8 @@ class RuleEntry:
 
     def __call__(self, features: Features) -> str | None:
         """Return a reason, or None where the crowd may judge the item."""
+        if self.risk is not None and features.risk is None:
+            return "unknown_risk"
         if self.risk is not None and features.risk in {self.risk, "high"}:
             return "high_risk" if features.risk == "high" else "risk"
         if self.complexity is not None and features.complexity is not None and features.complexity > self.complexity:

@@ -84,7 +84,8 @@ def keep_answers(house: BoardHouse, key: KeyRecord, given: dict[str, Any]) -> Re
         tx.workers.identify(DOOR, sorted(set(raw)), pseudonyms=names)
         line = house.settings.queue(tx)
         places = line.places(context.campaign_id, {row["item"] for row in rows})
-        _require_meant_for(key, places, is_owner=is_owner)
+        if not is_owner:
+            _require_claimed([row["item"] for row in rows], places, names[key.id])
         answers = [
             {
                 "item": row["item"],
@@ -174,13 +175,17 @@ def _checked_labels(context: Context, tx: Transaction, rows: list[dict[str, Any]
     return names
 
 
-def _require_meant_for(key: KeyRecord, places: Mapping[str, Sequence[Any]], *, is_owner: bool) -> None:
-    """Refuse answers of the crowd to what is for experts; to others such an item looks as if it were not there."""
-    if is_owner or key.role == "expert":
-        return
-    for item, held in places.items():
-        if all(place.audience == "expert" for place in held):
-            raise StateError(f"item {item!r} was never allocated to people; ask for its allocation first")
+def _require_claimed(items: Iterable[str], places: Mapping[str, Sequence[Any]], worker: str) -> None:
+    """Refuse answers to what its sender has not in hand.
+
+    One sentence for all of it: to others, what is for experts looks as if it were not there.
+    """
+    for item in items:
+        if all(place.holder != worker for place in places.get(item, ())):
+            raise StateError(
+                f"item {item!r} is not in your hands; claim it first (POST /claim): a claim that ended may have gone "
+                "to somebody else"
+            )
 
 
 def _started(places: Iterable[Any], worker: str) -> Any:

@@ -66,7 +66,7 @@ def _allocation() -> dict[str, Any]:
         "text": {"type": ["string", "null"], "maxLength": 1_000_000, "description": "What people are to read."}
         | _PATTERN,
         "due_at": _MOMENT,
-        "risk": _maybe(risk),
+        "risk": _maybe(risk) | {"description": "High goes to an expert, as does what says nothing."},
         "complexity": {"type": ["number", "null"], "minimum": 0, "maximum": 1, "description": "Else the text's own."},
         "urgency": _maybe(urgency),
         "skills": {"type": ["array", "null"], "maxItems": 20, "items": _name(500)},
@@ -75,7 +75,7 @@ def _allocation() -> dict[str, Any]:
     features = {
         "text_length": _COUNT,
         "complexity": unknown,
-        "risk": risk,
+        "risk": _maybe(risk),
         "urgency": urgency,
         "worker_quality": {"type": ["number", "null"]},
     }

@@ -96,6 +96,9 @@ def known_of(context: Context, tx: Transaction, names: list[str], told: Any) -> 
         raise FrameError(f"items names {more.loc[more['item'].duplicated(), 'item'].iloc[0]!r} twice; give each once")
     columns = [name for name in _KNOWN if name in more]
     more = more.assign(item=more["item"].astype(str))[["item", *columns]]
+    if "risk" in more:
+        # An empty cell of a file is a risk that nobody knows.
+        more["risk"] = more["risk"].where(more["risk"] != "", None)
     return found.drop(columns=[name for name in columns if name in found]).merge(more, on="item", how="left")
 
 

@@ -194,7 +194,9 @@ def _second_looks(
     risk: dict[str, Any] = {}
     if policy.by_risk:
         known = known_of(context, tx, single["item"].tolist(), None)
-        risk = dict(zip(known["item"], known["risk"], strict=True)) if "risk" in known else {}
+        # A risk that nobody knows counts as high, as at every gate.
+        told = known["risk"].where(known["risk"].notna(), "high") if "risk" in known else ["high"] * len(known)
+        risk = dict(zip(known["item"], told, strict=True))
     drawn = set()
     for item, tier in zip(single["item"], single["tier"], strict=True):
         mark = hmac.new(context.worker_key, f"second look|{aspect}|{item}".encode(), hashlib.sha256).digest()

@@ -2,7 +2,7 @@
 
 A claim reads and marks its places in one transaction: on PostgreSQL under row locks that others step over (FOR UPDATE
 SKIP LOCKED), on SQLite in the one writing transaction there is (BEGIN IMMEDIATE). A claim ends by itself when its time
-is up; whoever answers late is still heard, but others may have the place by then.
+is up; whoever answers late is still heard, unless somebody else has the place by then.
 """
 
 from __future__ import annotations

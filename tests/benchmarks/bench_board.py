@@ -55,7 +55,7 @@ def fill(path: Path, n: int = 5_000) -> str:
 
 def items(name: str, n: int, rng: np.random.Generator) -> list[dict[str, Any]]:
     return [
-        {"item": f"{name}-{row}", "confidence": float(sure), "effort": 0.001, "text": "Is it kind?"}
+        {"item": f"{name}-{row}", "confidence": float(sure), "effort": 0.001, "text": "Is it kind?", "risk": "low"}
         for row, sure in enumerate(0.5 + rng.random(n) / 2)
     ]
 

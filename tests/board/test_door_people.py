@@ -29,7 +29,7 @@ def hire(board: Board, role: str, **more: Any) -> tuple[str, TestClient]:
 
 
 def allocate(board: Board, *items: dict[str, Any], key: str = "k1") -> list[dict[str, Any]]:
-    doubtful = {"confidence": 0.5, "effort": 0.0, "text": "Is it so?"}
+    doubtful = {"confidence": 0.5, "effort": 0.0, "text": "Is it so?", "risk": "low"}
     body = {"key": key, "items": [doubtful | each for each in items]}
     reply = board.program("owner").post("/api/allocate", json=body)
     assert reply.status_code == 200, reply.text
@@ -63,9 +63,38 @@ def test_nobody_there_is_an_answer(board: Board) -> None:
     assert (crowd["status"], expert["status"], expert["allocated_to"]) == ("no_worker", "no_worker", "expert")
 
 
+def test_high_and_unknown_risk_never_stay_with_the_machine(board: Board) -> None:
+    name, _ = hire(board, "expert")
+    sure = {"confidence": 1.0, "effort": 9.0}
+    risks = {"high": "high", "nothing": None, "low": "low", "medium": "medium"}
+    items = [sure | {"item": f"{said} {n}", "risk": risk} for said, risk in risks.items() for n in range(20)]
+    found = allocate(board, *items)
+    by_risk = {said: [each for each in found if each["item"].startswith(said)] for said in risks}
+    for said, gate in (("high", "high_risk"), ("nothing", "unknown_risk")):
+        assert {each["allocated_to"] for each in by_risk[said]} == {"expert"}
+        # People's, not the audit's: a draw that risk decided would not be a random one.
+        assert {(each["destination"], each["inclusion_probability"], each["gate"]) for each in by_risk[said]} == {
+            ("people", 1.0, gate)
+        }
+    assert {each["destination"] for each in by_risk["low"] + by_risk["medium"]} == {"machine", "audit"}
+    assert by_risk["nothing"][0]["features"]["risk"] is None
+    with board.house.store.read() as tx:
+        assert tx.queue.loads() == {name: 40}
+
+
+def test_an_item_whose_sender_names_no_risk_is_an_experts() -> None:
+    assert RuleEntry()(Features(10, 0.1, None, 3, 0.9)) == "unknown_risk"
+    assert RuleEntry(risk=None)(Features(10, 0.1, None, 3, 0.9)) is None
+
+
 @pytest.mark.parametrize(
     ("given", "gate"),
-    [({"risk": "high"}, "high_risk"), ({"complexity": 0.9}, "complex"), ({"text": HARD}, "complex")],
+    [
+        ({"risk": "high"}, "high_risk"),
+        ({"risk": None}, "unknown_risk"),
+        ({"complexity": 0.9}, "complex"),
+        ({"text": HARD}, "complex"),
+    ],
 )
 def test_the_gate_sends_an_item_to_an_expert(board: Board, given: dict[str, Any], gate: str) -> None:
     name, _ = hire(board, "expert")
@@ -223,9 +252,41 @@ def test_answers_at_the_door_enter_the_campaign(board: Board) -> None:
     assert set(answers.loc[answers["platform"] == "door", "seconds"]) == {20.0}
 
 
+def test_who_has_not_claimed_an_item_does_not_answer_it(board: Board) -> None:
+    (_, ann), (_, bea), (_, eve) = hire(board, "worker"), hire(board, "worker"), hire(board, "expert")
+    allocate(board, {"item": "a"}, {"item": "b"})
+    body = {"key": "a", "answers": [{"item": "a", "label": "good"}]}
+    for program in (ann, bea, eve):
+        refused = program.post("/api/answers", json=body)
+        assert refused.status_code == 409
+        assert "item 'a' is not in your hands; claim it first (POST /claim)" in refused.json()["problem"]
+    ann.post("/api/claim", json={"key": "c", "limit": 1, "lease_s": 60})
+    both = [{"item": "a", "label": "good"}, {"item": "b", "label": "good"}]
+    assert "'b'" in ann.post("/api/answers", json={"key": "b", "answers": both}).json()["problem"]
+    # Late, but nobody else has it: heard. Given back: not theirs any more.
+    board.clock.advance(120)
+    assert ann.post("/api/answers", json=body).json()["new"] == 1
+    bea.post("/api/claim", json={"key": "c", "limit": 1})
+    bea.post("/api/give-back", json={"key": "g", "items": ["a"]})
+    assert bea.post("/api/answers", json=body | {"key": "d"}).status_code == 409
+
+
+def test_what_somebody_else_has_taken_since_is_not_answered(board: Board) -> None:
+    people = [hire(board, "worker")[1] for _ in range(3)]
+    allocate(board, {"item": "a"})
+    for program in people[:2]:
+        program.post("/api/claim", json={"key": "c", "lease_s": 60})
+    board.clock.advance(61)
+    assert people[2].post("/api/claim", json={"key": "c"}).json()["items"]
+    body = {"key": "a", "answers": [{"item": "a", "label": "good"}]}
+    # One of the two places went to the third person; the other late one still has theirs.
+    assert sorted(each.post("/api/answers", json=body).status_code for each in people) == [200, 200, 409]
+
+
 def test_an_answer_is_counted_once_whatever_the_round(board: Board) -> None:
     _, ann = hire(board, "worker")
     allocate(board, {"item": "i30"})
+    ann.post("/api/claim", json={"key": "c"})
     body = {"key": "a", "answers": [{"item": "i30", "label": "bad"}]}
     assert ann.post("/api/answers", json=body).json()["new"] == 1
     assert ann.post("/api/answers", json=body | {"key": "b"}).json()["new"] == 0

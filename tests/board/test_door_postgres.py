@@ -47,7 +47,7 @@ def key(url: str, role: str) -> dict[str, str]:
 
 def test_an_item_goes_its_whole_way(doors: list[TestClient], postgres_url: str) -> None:
     owner, worker = (key(postgres_url, role) for role in ("owner", "worker"))
-    items = [{"item": f"n{n}", "confidence": 0.5, "effort": 0.0} for n in range(20)]
+    items = [{"item": f"n{n}", "confidence": 0.5, "effort": 0.0, "risk": "low"} for n in range(20)]
     hook = {"key": "h", "url": "http://127.0.0.1:9/x", "events": ["decision"]}
     assert doors[0].post("/webhooks", json=hook, headers=owner).status_code == 200
 

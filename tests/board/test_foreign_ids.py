@@ -56,8 +56,8 @@ class World:
         with board.house.store.begin() as tx:
             made = tx.campaigns.create(OTHER, {"currency": "USD", "seed": 1, "uid": "u"}, created_at=board.clock.now())
             tx.campaigns.add_aspect(made.id, AspectRecord("label", "nominal", ("good", "bad")))
-        doubtful = {"confidence": 0.5, "effort": 0.0, "text": SECRET_TEXT}
-        sure = {"confidence": 1.0, "effort": 9.0, "text": SECRET_TEXT}
+        doubtful = {"confidence": 0.5, "effort": 0.0, "text": SECRET_TEXT, "risk": "low"}
+        sure = {"confidence": 1.0, "effort": 9.0, "text": SECRET_TEXT, "risk": "low"}
         items = [{"item": "e-item", "risk": "high", **doubtful}, {"item": "w-item", **doubtful}]
         items += [{"item": f"kept{n}", **sure} for n in range(9)]
         reply = owner.post("/api/allocate", json={"key": "fill", "campaign": NAME, "items": items})

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from board_house import Board
 
 ITEMS = [
-    {"item": "new1", "confidence": 0.51, "effort": 0.001, "text": "Is this kind?"},
-    {"item": "new2", "confidence": 0.999, "effort": 0.9},
+    {"item": "new1", "confidence": 0.51, "effort": 0.001, "text": "Is this kind?", "risk": "low"},
+    {"item": "new2", "confidence": 0.999, "effort": 0.9, "risk": "low"},
 ]
 
 
@@ -81,7 +81,7 @@ def test_an_item_is_allocated_once(board: Board) -> None:
 
 def test_the_queue_goes_by_deadline_and_says_nothing_of_the_machine(board: Board) -> None:
     now = board.clock.now()
-    doubtful = {"confidence": 0.5, "effort": 0.0}
+    doubtful = {"confidence": 0.5, "effort": 0.0, "risk": "low"}
     items = [
         {"item": "whenever", **doubtful},
         {"item": "later", "due_at": (now + timedelta(hours=2)).isoformat(), **doubtful},
@@ -95,6 +95,8 @@ def test_the_queue_goes_by_deadline_and_says_nothing_of_the_machine(board: Board
 
 def answer(board: Board, role: str, label: str = "good", key: str = "a1", **more: Any) -> Any:
     body = {"key": key, "answers": [{"item": "new1", "label": label, **more}]}
+    if role != "owner":
+        board.program(role).post("/api/claim", json={"key": f"claim {key}"})
     return board.program(role).post("/api/answers", json=body)
 
 

@@ -24,7 +24,9 @@ WATCH: dict[str, Any] = {
 def send(board: Board, name: str, n: int = 200, *, label: str | None = "good") -> list[str]:
     """Let sure items come; return those that are audited."""
     board.house._kept.clear()
-    items: list[dict[str, Any]] = [{"item": f"{name}{k}", "confidence": 0.99, "effort": 0.9} for k in range(n)]
+    items: list[dict[str, Any]] = [
+        {"item": f"{name}{k}", "confidence": 0.99, "effort": 0.9, "risk": "low"} for k in range(n)
+    ]
     if label is not None:
         items = [{**each, "label": label} for each in items]
     reply = board.program("owner").post("/api/allocate", json={"key": name, "items": items})

@@ -74,13 +74,15 @@ def subscribe(board: Board, url: str, *events: str) -> dict[str, Any]:
 
 
 def allocate(board: Board, item: str = "a") -> None:
-    body = {"key": f"k {item}", "items": [{"item": item, "confidence": 0.5, "effort": 0.0, "text": "secret text"}]}
+    doubtful = {"confidence": 0.5, "effort": 0.0, "text": "secret text", "risk": "low"}
+    body = {"key": f"k {item}", "items": [{"item": item, **doubtful}]}
     assert board.program("owner").post("/api/allocate", json=body).status_code == 200
 
 
 def test_a_decision_and_an_answer_are_told_signed(board: Board, receiver: Receiver, deliverer: Deliverer) -> None:
     secret = subscribe(board, receiver.url, "decision", "answer")["secret"]
     allocate(board)
+    board.program("worker").post("/api/claim", json={"key": "c"})
     board.program("worker").post("/api/answers", json={"key": "a", "answers": [{"item": "a", "label": "good"}]})
     assert deliverer.step() == 2
     told = [json.loads(body) for _, body in receiver.got]

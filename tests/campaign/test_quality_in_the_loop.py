@@ -350,6 +350,8 @@ def test_rules_read_what_is_known_of_the_items(judged: Campaign) -> None:
     found = judged.gate("rules", items=pd.DataFrame({"item": [ITEMS[20]], "risk": ["high"]}))
     # One is risky; of all others the risk is not known, which is as good as risky.
     assert found.reasons == {"high_risk": 1, "unknown_risk": 23}
+    empty = judged.gate("rules", items=pd.DataFrame({"item": ITEMS[20:22], "risk": ["high", ""]}))
+    assert empty.reasons == found.reasons
     # Complexity is n / 40: above .8 from 33 on.
     assert judged.gate("rules").reasons["complex"] == 7
 

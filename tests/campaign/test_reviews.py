@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from hmc_crowd._base.clock import VirtualClock
-from hmc_crowd.campaign import Campaign
+from hmc_crowd.campaign import Campaign, _looks
 from hmc_crowd.errors import InputError, StateError
 from hmc_crowd.quality import Expert
 
@@ -176,6 +176,17 @@ def test_shares_are_by_tier_and_risk_and_drawn_by_a_secret(campaign: Campaign, s
     campaign.set_reviews(0.0)
     campaign.set_reviews(0.5)
     assert [state(campaign, item)[0] for item in NAMES[:4]] == half
+
+
+@pytest.mark.parametrize("risk", [{}, {"risk": [None] * 4}], ids=["no column", "empty"])
+def test_a_risk_that_nobody_knows_is_looked_at_as_a_high_one(
+    campaign: Campaign, say: Any, monkeypatch: pytest.MonkeyPatch, risk: dict[str, Any]
+) -> None:
+    campaign.set_reviews({"high": 1.0})
+    for item in NAMES[:4]:
+        say("eva", item, "rude")
+    monkeypatch.setattr(_looks, "known_of", lambda *_: pd.DataFrame({"item": NAMES[:4], **risk}))
+    assert {state(campaign, item)[0] for item in NAMES[:4]} == {"second_look"}
 
 
 @pytest.mark.parametrize("share", [1.5, -0.1, True, {"huge": 0.5}, {4: 0.5}, float("nan")])
