@@ -231,6 +231,9 @@ class RemoteSubmission:
     The three clocks stay apart: ``platform_elapsed_s`` is the platform's own (accept to submit), ``page_elapsed_s``
     runs from first render to submit, ``active_s`` counts only while the page is visible and used. A clock that the
     platform does not have is None.
+
+    ``problem`` says why it could not be read, where it could not: such a row names what it can, its state is UNKNOWN,
+    and a campaign sets it aside until it can be read.
     """
 
     submission_id: str
@@ -243,6 +246,7 @@ class RemoteSubmission:
     page_elapsed_s: float | None = None
     active_s: float | None = None
     time_quality: str = "ok"
+    problem: str = ""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from xml.etree.ElementTree import ParseError
 from defusedxml import DefusedXmlException  # type: ignore[import-untyped]
 from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
 
+from hmc_crowd._base.numbers import whole_number
 from hmc_crowd.platform import RemoteAnswer
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["AnswerProblem", "AnswerReading", "fields_of", "read_answer"]
 
 _VALUES = ("FreeText", "SelectionIdentifier", "OtherSelectionText", "UploadedFileKey")
-_LATEST_MS = 32_503_680_000_000  # the year 3000
+_LATEST_MS = 32_503_679_999_999  # the year 2999
 
 
 class AnswerProblem(StrEnum):
@@ -133,8 +134,9 @@ def _question(name: str) -> tuple[str, str] | None:
 
 def _times(text: str | None) -> tuple[datetime | None, datetime | None]:
     """Return when a question was shown and answered by the page's clock; both None where that cannot be."""
-    first, _, second = (text or "").partition(",")
-    if not (first.isdigit() and second.isdigit() and int(first) <= int(second) < _LATEST_MS):
+    shown, _, answered = (text or "").partition(",")
+    first, second = whole_number(shown, most=_LATEST_MS), whole_number(answered, most=_LATEST_MS)
+    if first is None or second is None or first > second:
         return None, None
-    started, submitted = (datetime.fromtimestamp(int(each) / 1000, tz=UTC) for each in (first, second))
+    started, submitted = (datetime.fromtimestamp(each / 1000, tz=UTC) for each in (first, second))
     return started, submitted

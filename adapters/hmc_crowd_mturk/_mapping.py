@@ -84,8 +84,11 @@ def submission_of(row: dict[str, Any]) -> MTurkSubmission:
 
 
 def _utc(moment: datetime | None) -> datetime | None:
-    """Turn boto3's local times into UTC."""
-    return None if moment is None else moment.astimezone(UTC)
+    """Turn boto3's local times into UTC; one that no calendar holds there is as good as none."""
+    try:
+        return None if moment is None else moment.astimezone(UTC)
+    except (OverflowError, ValueError):
+        return None
 
 
 # The key of a HIT travels in its RequesterAnnotation, with a digest of the content behind it.

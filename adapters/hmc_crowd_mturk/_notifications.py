@@ -51,7 +51,7 @@ def read_notification(body: str) -> Notification:
             document = json.loads(document["Message"])
         events = tuple(_event(each) for each in document["Events"])
         return Notification(str(document["EventDocId"]), events)
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise InputError(f"the message is no document of MTurk events: {body[:80]!r}") from None
 
 

@@ -148,7 +148,8 @@ class Submission:
     """One participant's work, the same whether it came from a list or from its own page.
 
     Lists write ``participant_id`` and ``study_code`` where the page writes ``participant`` and ``entered_code``. The IP
-    address and the strata of a row are dropped.
+    address and the strata of a row are dropped. ``problem`` says why a row of a list could not be read, where it could
+    not.
     """
 
     id: str
@@ -160,6 +161,7 @@ class Submission:
     code: str | None
     return_requested: datetime | None
     bonuses_minor: tuple[int, ...]
+    problem: str = ""
 
     @classmethod
     def read(cls, row: Mapping[str, Any], *, study_id: str | None = None) -> Submission:
@@ -196,6 +198,7 @@ class Submission:
             submitted_at=self.completed_at,
             platform_elapsed_s=elapsed,
             time_quality="no_heartbeat",
+            problem=self.problem,
         )
 
 

@@ -6,12 +6,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.clock import as_utc
-from hmc_crowd.errors import InputError, PlatformError
+from hmc_crowd._base.numbers import finite_number
+from hmc_crowd.errors import PlatformError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = ["identity", "moment", "one", "rows", "text", "whole"]
+
+_MOST = 10**15
 
 
 def identity(row: Mapping[str, Any], *names: str) -> str:
@@ -34,8 +37,9 @@ def text(row: Mapping[str, Any], name: str) -> str | None:
 def whole(row: Mapping[str, Any], name: str, default: int | None = None) -> int:
     """Return an integer; a fraction in a field of minor units would be a misunderstanding about money."""
     value = row.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
-        raise PlatformError(f"Prolific's answer has {name} = {value!r}, where a whole number was expected")
+    # A JSON reader takes Infinity and NaN, which are no whole numbers, and integers that no database holds.
+    if finite_number(value) is None or isinstance(value, str) or value != int(value) or abs(value) > _MOST:
+        raise PlatformError(f"Prolific's answer has {name} = {value!r:.40}, where a whole number was expected")
     return int(value)
 
 
@@ -47,7 +51,7 @@ def moment(row: Mapping[str, Any], name: str) -> datetime | None:
     try:
         found = datetime.fromisoformat(value)
         return as_utc(found if found.tzinfo else datetime.fromisoformat(f"{value}+00:00"), name=name)
-    except (ValueError, InputError):
+    except (ValueError, OverflowError):  # an InputError is a ValueError
         raise PlatformError(f"Prolific's answer has {name} = {value[:40]!r}, which is no time") from None
 
 

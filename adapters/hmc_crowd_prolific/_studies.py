@@ -173,4 +173,4 @@ class Studies:
     def counts(self, study_id: str) -> Mapping[str, int]:
         """Return how many submissions a study has by status, and in all under ``TOTAL``."""
         answer = one(self._http.get(f"studies/{segment(study_id)}/submissions/counts/"))
-        return {name: int(value) for name, value in answer.items() if isinstance(value, int | float)}
+        return {name: whole(answer, name) for name, value in answer.items() if isinstance(value, int | float)}

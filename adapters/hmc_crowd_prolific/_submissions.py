@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from hmc_crowd.errors import InputError
+from hmc_crowd.errors import InputError, PlatformError
 from hmc_crowd_prolific._models import Submission
 from hmc_crowd_prolific._paging import all_rows
-from hmc_crowd_prolific._parse import one
+from hmc_crowd_prolific._parse import identity, one, text
+from hmc_crowd_prolific._statuses import SubmissionStatus
 from hmc_crowd_prolific._studies import segment
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from hmc_crowd_prolific._http import Http
-    from hmc_crowd_prolific._statuses import SubmissionStatus
     from hmc_crowd_prolific._studies import Studies
 
 __all__ = ["BULK_LIMIT", "LEAST_REASON", "REJECTION_CATEGORIES", "Submissions"]
@@ -48,6 +48,8 @@ class Submissions:
     def of_study(self, study_id: str, *, status: SubmissionStatus | None = None) -> list[Submission]:
         """Return every submission of a study once, read until the list was stable and as long as Prolific counts.
 
+        A row that cannot be read says so in its ``problem``, and its state is UNKNOWN: one worker's row stops nobody.
+
         Parameters
         ----------
         status : SubmissionStatus, optional
@@ -58,7 +60,7 @@ class Submissions:
             # The filter writes underscores, but keeps the hyphen.
             params["status"] = status.value.replace(" ", "_")
         found = all_rows(self._http, "submissions/", params, expected=None if status else lambda: self._total(study_id))
-        return [Submission.read(each, study_id=study_id) for each in found]
+        return [_read(each, study_id) for each in found]
 
     def _total(self, study_id: str) -> int:
         counts = self._studies.counts(study_id)
@@ -124,3 +126,13 @@ class Submissions:
             f"submissions/{segment(submission_id)}/request-return/",
             {"request_return_reasons": [each.strip() for each in reasons]},
         )
+
+
+def _read(row: Mapping[str, Any], study_id: str) -> Submission:
+    """Read a row of a list; of one that cannot be read only what names it."""
+    try:
+        return Submission.read(row, study_id=study_id)
+    except PlatformError as error:
+        worker = text(row, "participant_id") or text(row, "participant") or ""
+        state = SubmissionStatus.UNKNOWN
+        return Submission(identity(row, "id"), study_id, worker, state, None, None, None, None, (), problem=str(error))

@@ -20,11 +20,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from hmc_crowd._base.numbers import finite_number
 from hmc_crowd._base.private import make_private_file
 from hmc_crowd.errors import InputError, PlatformError, PlatformUnavailableError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
     from hmc_crowd._base.clock import Clock
     from hmc_crowd_prolific._client import ProlificClient
     from hmc_crowd_prolific._models import Study, Submission
@@ -243,7 +245,9 @@ def _resource(event: WebhookEvent, client: ProlificClient) -> Submission | Study
 def _moment(timestamp: str) -> datetime | None:
     try:
         if timestamp.replace(".", "", 1).isdigit():
-            seconds = float(timestamp)
+            seconds = finite_number(timestamp)
+            if seconds is None:
+                return None
             # Milliseconds since 1970 have 13 digits in our century.
             return datetime.fromtimestamp(seconds / 1000 if seconds > 1e11 else seconds, tz=UTC)
         moment = datetime.fromisoformat(timestamp)

@@ -36,6 +36,7 @@ from hmc_crowd.campaign._reject import Rejected
 from hmc_crowd.campaign._review import Approved
 from hmc_crowd.campaign._run import RunResult
 from hmc_crowd.campaign._secret_result import SecretAudit, SecretDraw
+from hmc_crowd.campaign._set_aside import SetAside
 from hmc_crowd.campaign._standing import QualityCheck
 from hmc_crowd.campaign._status import Status
 from hmc_crowd.campaign._stop import Stopped
@@ -92,6 +93,7 @@ __all__ = [
     "RunResult",
     "SecretAudit",
     "SecretDraw",
+    "SetAside",
     "Status",
     "Stopped",
     "StoppingBound",

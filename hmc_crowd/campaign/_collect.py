@@ -2,7 +2,8 @@
 
 Every page of submissions becomes one transaction: worker identities, submissions and answers together. What is there
 already is left as it is, so an interrupted collection goes on where it stopped. What nobody can place (a submission of
-an unknown HIT, a person who never came to our pages) is counted and never stops the others.
+an unknown HIT, a person who never came to our pages) is counted and never stops the others; what cannot be read of one
+submission is set aside (`_set_aside.py`).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -20,13 +21,14 @@ from hmc_crowd.campaign._data import known_labels
 from hmc_crowd.campaign._filled import close_filled
 from hmc_crowd.campaign._guideline import Versions
 from hmc_crowd.campaign._incoming import GoldTally
-from hmc_crowd.campaign._missing import put_missing, skips_of, tell_standing
+from hmc_crowd.campaign._missing import put_missing, tell_standing
 from hmc_crowd.campaign._own_tests import collect_attempts
 from hmc_crowd.campaign._pools import meet
 from hmc_crowd.campaign._pseudonyms import known_as
 from hmc_crowd.campaign._publish import require_published
 from hmc_crowd.campaign._quotas import hand_quotas
 from hmc_crowd.campaign._sending import settle_tried
+from hmc_crowd.campaign._set_aside import Aside, SetAside, read_submissions, within_span
 from hmc_crowd.errors import InputError
 from hmc_crowd.platform import Recruiter, RoutedPages, SubmissionState, TaskPages
 
@@ -66,6 +68,8 @@ class Collected:
         New attempts at qualification tests on these pages, and those at questions or a mark that no version has.
     gold, gold_right : int
         New answers that met gold, and how many of them are right; `Campaign.incoming` says which.
+    set_aside : tuple of SetAside
+        Submissions that cannot be read, or were handed in without an answer that can; every collection tries again.
     """
 
     submissions: int
@@ -80,6 +84,7 @@ class Collected:
     gold_right: int = 0
     attempts: int = 0
     attempts_unmatched: int = 0
+    set_aside: tuple[SetAside, ...] = ()
 
     def __str__(self) -> str:
         odd = [
@@ -92,6 +97,7 @@ class Collected:
                 (self.late, "submissions late and unpaid"),
                 (self.attempts, "new attempts at tests"),
                 (self.attempts_unmatched, "attempts at a test that is not kept here"),
+                (len(self.set_aside), "submissions set aside because they cannot be read"),
             )
             if count
         ]
@@ -157,13 +163,14 @@ def mirror(
     frees = platform.capabilities.rejection_frees_slot
     if frees:
         _free(platform, pages, reader.rejected)  # ours, too, whose process died before it came to that
-    for page in _batched(reader.news(platform.submissions(list(by_id))), _PAGE):
-        rows, others = matched(page, by_id, platform=platform.name, pages=pages)
+    aside = Aside(platform.name)
+    for page in _batched(reader.news(read_submissions(platform, list(by_id), aside)), _PAGE):
+        rows, others = matched(aside.sound(page), by_id, platform=platform.name, pages=pages)
         for each in others:
             unmatched[each.hit_id][each.submission_id] = each.state.value
         done = [each for each in rows if each.remote.state.has_work]
-        answers = pages.answers([each.answers_id for each in done])
-        skips = skips_of(pages, done)
+        answers, skips = aside.answers(pages, done), aside.skips(pages, done)
+        aside.empty(done, answers, skips)
         # Places are freed before the states are stored: what is stored is not looked at again after a crash.
         _free(platform, pages, [each.remote.submission_id for each in rows if each.is_over(rejection_frees=frees)])
         with context.store.begin() as tx:
@@ -173,10 +180,14 @@ def mirror(
         if progress is not None:
             progress("collecting", found.submissions, total)
     open_places = close_filled(context, platform, hits, unmatched)
-    found = replace(found, open_places=open_places, unmatched=sum(len(some) for some in unmatched.values()))
+    left_out = sum(len(some) for some in unmatched.values())
+    found = replace(found, open_places=open_places, unmatched=left_out, set_aside=tuple(aside.found.values()))
     if found.submissions or found.answers:
+        counts: dict[str, Any] = {name: getattr(found, name) for name in ("submissions", "answers", "unusable")}
+        if aside.found:
+            counts["set_aside"] = len(aside.found)
         with context.store.begin() as tx:
-            context.log(tx, "collected", submissions=found.submissions, answers=found.answers, unusable=found.unusable)
+            context.log(tx, "collected", **counts)
     return found
 
 
@@ -199,7 +210,7 @@ class _Reader:
         # Work that was handed in and has no answers here is asked for again: where people are recruited in one place
         # and work in another, the word that they are done may come before their answers.
         self._seen = {key: state for key, state, _ in rows if key in answered or not SubmissionState(state).has_work}
-        self.incomplete = {hit for key, _, hit in rows if key not in self._seen}
+        self.incomplete = {hit for key, state, hit in rows if key not in self._seen or state == SubmissionState.UNKNOWN}
         self.rejected = [key for key, state, _ in rows if state == SubmissionState.REJECTED]
         self.unreviewed = {hit for _, state, hit in rows if state == SubmissionState.SUBMITTED}
         self._answered = set(answered)
@@ -226,7 +237,8 @@ class _Reader:
         names = known_as(context.worker_key, tx, platform, workers)
         by_round: dict[int, list[SubmissionRecord]] = defaultdict(list)
         for each in rows:
-            by_round[int(each.hit.round or 0)].append(each.record(platform, names[each.remote.submission_id]))
+            record = each.record(platform, names[each.remote.submission_id])
+            by_round[int(each.hit.round or 0)].append(self._marked(record, each, answers))
         changed = sum(tx.work.put_submissions(context.campaign_id, number, some) for number, some in by_round.items())
         late = [each.remote.submission_id for each in rows if each.is_late]
         tx.work.review_submissions(
@@ -244,6 +256,22 @@ class _Reader:
             gold_right=self._gold.right,
         )
 
+    @staticmethod
+    def _fitted(
+        each: Matched, answers: Mapping[str, tuple[RemoteAnswer, ...]]
+    ) -> tuple[tuple[RemoteAnswer, ...], bool]:
+        """Return a submission's answers with times that its own clock allows, and whether any was cut."""
+        found = each.answers(answers)
+        if each.work is not None:  # by the clock of our own pages, whatever another platform's says
+            return found, False
+        return within_span(found, each.remote.accepted_at, each.remote.submitted_at)
+
+    def _marked(
+        self, record: SubmissionRecord, each: Matched, answers: Mapping[str, tuple[RemoteAnswer, ...]]
+    ) -> SubmissionRecord:
+        """Return a record that says so where its answers claim more time than there was."""
+        return replace(record, time_quality="clock_suspect") if self._fitted(each, answers)[1] else record
+
     def _put_answers(
         self,
         tx: Transaction,
@@ -258,7 +286,7 @@ class _Reader:
         for each in rows:
             worker = names[each.remote.submission_id]
             asked = {(item.item, item.aspect) for item in each.hit.items}
-            for answer in each.answers(answers):
+            for answer in self._fitted(each, answers)[0]:
                 label = self._canonical(answer) if (answer.item, answer.aspect) in asked else None
                 if label is None:
                     unusable += 1

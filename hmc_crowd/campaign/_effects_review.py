@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from hmc_crowd.campaign._effect import Effect, Outcome
 from hmc_crowd.campaign._keys import campaign_key
 from hmc_crowd.campaign._pseudonyms import forgotten_workers, pseudonyms
+from hmc_crowd.campaign._set_aside import Aside, read_submissions
 from hmc_crowd.errors import NeedsHumanError, PlatformError, PlatformUnavailableError
 from hmc_crowd.platform import ApprovesMany, SubmissionState
 
@@ -88,8 +89,8 @@ class Approving(Effect):
     def _shown(self, payload: dict[str, Any], wanted: set[str]) -> dict[str, RemoteSubmission]:
         if not wanted:
             return {}
-        found = (each for each in self._platform.submissions(payload["hit_ids"]) if each.submission_id in wanted)
-        return {each.submission_id: each for each in found}
+        found = read_submissions(self._platform, payload["hit_ids"], Aside(self._platform.name))
+        return {each.submission_id: each for each in found if each.submission_id in wanted and not each.problem}
 
     def _sorted(
         self, intent: IntentRecord, payload: dict[str, Any], shown: dict[str, RemoteSubmission], verdicts: _Verdicts
@@ -272,8 +273,8 @@ class Rejecting(Effect):
         """Return the outcome that the platform shows; None where the work waits for a review."""
         payload = intent.payload or {}
         name = payload["submission_id"]
-        shown = (each for each in self._platform.submissions([payload["hit_id"]]) if each.submission_id == name)
-        remote = next(shown, None)
+        found = read_submissions(self._platform, [payload["hit_id"]], Aside(self._platform.name))
+        remote = next((each for each in found if each.submission_id == name and not each.problem), None)
         if remote is None:
             raise PlatformUnavailableError(f"submission {name} is not shown by {self._platform.name} yet")
         if remote.state is SubmissionState.SUBMITTED:

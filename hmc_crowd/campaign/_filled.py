@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hmc_crowd.campaign._ledger import Pot, pots_of, settle_pot
+from hmc_crowd.campaign._set_aside import Aside, read_submissions
 from hmc_crowd.platform import ListsHits
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ class _Filled:
         self.known: pd.DataFrame = known
         self.taken = Counter(known.loc[known["state"].isin(taken) & has_place, "hit_key"].tolist())
         self.paid = Counter(known.loc[known["state"].isin(paid) & is_of_place, "hit_key"].tolist())
-        self.under_way = set(known.loc[known["state"] == "accepted", "hit_key"])
+        # Of what cannot be read nobody knows whether it is over.
+        self.under_way = set(known.loc[known["state"].isin({"accepted", "unknown"}), "hit_key"])
         self.keeps_rejected = "rejected" in taken
 
     def taken_of(self, pot: Pot) -> int:
@@ -167,11 +169,13 @@ def _gone(context: Context, platform: Platform, pots: Sequence[Pot]) -> set[str]
     for pot in closed:
         states |= dict(pot.unmatched)
     ids = {str(hit.platform_hit_id): pot.key for pot in closed for hit in pot.hits if hit.platform_hit_id}
+    aside = Aside(platform.name)
     moved = {
         ids[each.hit_id]
-        for each in platform.submissions(list(ids))
+        for each in read_submissions(platform, list(ids), aside)
         if each.hit_id in ids and states.get(each.submission_id) != each.state
     }
+    moved |= {ids[each] for each in aside.unread_hits}
     return {pot.key for pot in closed} - moved
 
 

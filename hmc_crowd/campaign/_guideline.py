@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hmc_crowd._base.numbers import whole_number
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pandas as pd
     from numpy.typing import NDArray
 
@@ -108,7 +111,7 @@ def set_guideline(context: Context, text: str, *, aspect: str | None, version: s
         raise InputError(f"this is the guideline of aspect {record.name!r} already; nothing was changed")
     with context.store.begin() as tx:
         known = {record.guideline_version, *(each.version for each in tx.guidelines.history(context.campaign_id))}
-        number = version or str(1 + max((int(each) for each in known if each.isdecimal()), default=len(known)))
+        number = version or str(1 + max(_numbers(known), default=len(known)))
         tx.guidelines.change(context.campaign_id, record, version=number, text=text, at=context.clock.now())
         versions = Versions(context, tx)
         answers = tx.work.answers(context.campaign_id, aspect=record.name)
@@ -120,3 +123,9 @@ def set_guideline(context: Context, text: str, *, aspect: str | None, version: s
         )
         context.log(tx, "guideline changed", aspect=record.name, version=number, before=record.guideline_version)
     return GuidelineChanged(record.name, number, record.guideline_version, stale, places)
+
+
+def _numbers(versions: Iterable[str]) -> list[int]:
+    """Return the versions that are plain numbers; a name that only looks like one is a name."""
+    found = (whole_number(each, most=10**9) for each in versions)
+    return [each for each in found if each is not None]

@@ -8,24 +8,19 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from hmc_crowd.campaign._gold_rows import gold_rows
-from hmc_crowd.platform import KeepsPools, TellsSkips
+from hmc_crowd.platform import KeepsPools
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hmc_crowd.campaign._arrivals import Matched
     from hmc_crowd.campaign._context import Context
-    from hmc_crowd.platform import Platform, RemoteSkip, TaskPages
+    from hmc_crowd.platform import Platform, RemoteSkip
     from hmc_crowd.store import Transaction
 
-__all__ = ["put_missing", "skips_of", "tell_standing"]
+__all__ = ["put_missing", "tell_standing"]
 
 _COLUMNS = ["submission_id", "platform", "item", "aspect", "worker", "kind", "reason", "note"]
-
-
-def skips_of(pages: TaskPages, rows: Sequence[Matched]) -> Mapping[str, tuple[RemoteSkip, ...]]:
-    """Return what was left open in submissions, by the pages' ids; nothing where the pages let nobody skip."""
-    return pages.skips([each.answers_id for each in rows]) if rows and isinstance(pages, TellsSkips) else {}
 
 
 def put_missing(

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from hmc_crowd._base.ids import digest
+from hmc_crowd._base.numbers import whole_number
 
 __all__ = ["is_gone", "new_owner"]
 
@@ -26,10 +27,11 @@ def is_gone(owner: str) -> bool:
     """Say whether an owner was a process of this machine that runs no more; of other machines nobody knows here."""
     machine, _, rest = owner.partition(":")
     number = rest.partition(":")[0]
-    if os.name != "posix" or machine != _machine() or not number.isdigit():
+    process = whole_number(number, least=1, most=2**31 - 1)
+    if os.name != "posix" or machine != _machine() or process is None:
         return False
     try:
-        os.kill(int(number), 0)
+        os.kill(process, 0)
     except ProcessLookupError:
         return True
     except OSError:

@@ -11,6 +11,7 @@ from hmc_crowd.campaign._arms import Arms, arms_of
 from hmc_crowd.campaign._asked import Question, question_of
 from hmc_crowd.campaign._guideline import Versions
 from hmc_crowd.campaign._quota_check import progress_lines
+from hmc_crowd.campaign._set_aside import without_work
 from hmc_crowd.campaign._sure_sheet import SureSheet, sure_sheet
 from hmc_crowd.campaign._units import machine_version
 from hmc_crowd.campaign._until_sure import setting_of, until_sure
@@ -51,6 +52,8 @@ class Status:
         Which quotas lack people, in words (`Campaign.quota_progress`).
     appeals : tuple of str
         Items whose appeal only a person can settle (`Campaign.settle_appeal`).
+    set_aside : int
+        Submissions that cannot be read, or were handed in without anything that can: every collection tries again.
     sure : SureSheet or None
         How many labels are sure, where they are asked for until they are (`Campaign.publish` with ``most``).
     """
@@ -91,6 +94,7 @@ class Status:
     quotas: tuple[str, ...] = ()
     appeals: tuple[str, ...] = ()
     sure: SureSheet | None = None
+    set_aside: int = 0
 
     @property
     def satisfied(self) -> bool:
@@ -132,6 +136,7 @@ def status(context: Context) -> Status:
         counted = {kind: tx.frames.count(cid, kind) for kind in ("predictions", "gold", "efforts")}
         answers = tx.work.answers(cid)
         missing = tx.work.missing_counts(cid)
+        unread = _set_aside(submissions, answers, tx.work.missing(cid))
         places = sum(places for _, places in open_places(context, tx))
         first = tx.campaigns.aspects(cid)[0].name
         current = plan is None or _is_current(context, tx, plan, tx.frames.count(cid, "predictions", aspect=first))
@@ -175,6 +180,7 @@ def status(context: Context) -> Status:
         quotas=quotas,
         appeals=appeals,
         sure=sure,
+        set_aside=unread,
         plan_current=current,
         next_step="",
     )
@@ -185,6 +191,13 @@ def _late(submissions: pd.DataFrame) -> tuple[tuple[str, str], ...]:
     """Return the late work that nobody has decided to pay."""
     late = submissions[(submissions["review"] == "unpaid_late") & (submissions["state"] == "expired")]
     return tuple(zip(late["platform"].tolist(), late["submission_id"].tolist(), strict=True))
+
+
+def _set_aside(submissions: pd.DataFrame, *here: pd.DataFrame) -> int:
+    """Count the submissions of which nothing could be read; ``here`` are the answers and skips that are stored."""
+    known = {key for frame in here for key in zip(frame["platform"], frame["submission_id"], strict=True)}
+    rows = zip(*(submissions[name] for name in ("platform", "submission_id", "state")), strict=True)
+    return sum(without_work(state, answered=(platform, name) in known) for platform, name, state in rows)
 
 
 def _is_current(context: Context, tx: Transaction, plan: PlanRecord, predictions: int) -> bool:

@@ -102,6 +102,7 @@ def _review(status: Status) -> str | None:
         f"{count(status.not_reviewed, 'submission')} to approve" if status.not_reviewed else "",
         f"{len(status.unpaid_late):,} late and unpaid, approve them by name: {late}{more}" if late else "",
         f"{count(status.unmatched, 'submission')} without work on our pages" if status.unmatched else "",
+        f"{count(status.set_aside, 'submission')} set aside, nothing in them can be read" if status.set_aside else "",
     ]
     return "; ".join(part for part in said if part) or None
 

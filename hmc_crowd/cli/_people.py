@@ -190,8 +190,15 @@ def collect(
         emit_json(result)
         return
     say(str(result))
+    for each in result.set_aside[:_SHOWN]:
+        say(f"set aside: {each}")
+    if len(result.set_aside) > _SHOWN:
+        say(f"and {len(result.set_aside) - _SHOWN:,} more; --json names all of them")
     if result.open_places:
         say("people are still at work: collect again when more have answered")
+
+
+_SHOWN = 5
 
 
 def _crowd(path: Path | None, workers: int, accuracy: float, seed: int) -> Any:

@@ -191,7 +191,7 @@ def _number(cell: Any) -> float:
     try:
         # Python also reads 1_000, which no table means as a number.
         return np.nan if isinstance(cell, str) and "_" in cell else float(cell)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return np.nan
 
 

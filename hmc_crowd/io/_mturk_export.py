@@ -188,7 +188,7 @@ def _time(cell: str) -> datetime | None:
             return None
         zone = timezone(timedelta(hours=_HOURS[found[2]]))
         return datetime.strptime(f"{found[1]} {found[3]}", "%b %d %H:%M:%S %Y").replace(tzinfo=zone).astimezone(UTC)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 

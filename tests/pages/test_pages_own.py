@@ -252,3 +252,26 @@ def test_terms_are_kept_with_the_hit(house) -> None:
 
     with pytest.raises(PlatformError, match="other content"):
         house.local.publish(replace(one, terms=Terms()))
+
+
+@pytest.mark.parametrize("zone", ["--5", "\u00b2", "-\u0663", "9" * 5_000, "61", "nan", "1e3"])
+def test_a_zone_that_is_not_on_the_page_is_refused_and_nothing_is_kept(house, zone) -> None:
+    door, plain = home(house)
+    plain.get(f"{door}/me")
+    form = plain.form('name="zone"')
+    fields = {**dict(form.fields), "day": "2030-01-01", "from": "09:00", "to": "10:00", "zone": zone}
+    sent = plain.client.post(form.action, data=fields, follow_redirects=False)
+    assert sent.status_code == 422
+    assert house.local.turns(pool="", worker="ann", starts_at=house.clock.now()) == []
+
+
+@pytest.mark.parametrize("number", ["9" * 5_000, "\u0663", "\u00b2", "0", "-1", "99999", "x"])
+def test_a_page_with_a_number_that_no_page_has_is_not_found(house, number) -> None:
+    from pages_house import dialogue
+
+    _, link = house.work(dialogue())
+    client = house.client()
+    client.get(f"{link}/q/1")
+    for path in (f"q/{number}", f"ask/{number}"):
+        assert client.get(f"{link}/{path}").status_code == 404
+        assert client.post(f"{link}/{path}", data={"form": "x"}).status_code in {403, 404}

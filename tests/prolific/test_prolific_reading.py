@@ -348,3 +348,31 @@ def test_ids_cannot_change_the_path(identity, path) -> None:
 def test_an_id_that_is_no_id_is_refused(identity) -> None:
     with pytest.raises(InputError, match="give one that Prolific handed out"):
         client(lambda _: httpx.Response(200, json={})).studies.get(identity)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"started_at": "tomorrow"},
+        {"completed_at": "0001-01-01T00:00:00+14:00"},
+        {"bonus_payments": [1.5]},
+        {"bonus_payments": ["x"]},
+        {"participant_id": None},
+        {"participant_id": 7},
+    ],
+)
+def test_one_row_that_cannot_be_read_keeps_no_other_row_out(changes) -> None:
+    rows = [{**LIST_ROW, **changes, "id": "odd"}, LIST_ROW]
+    counts = {"AWAITING_REVIEW": 2, "TOTAL": 2}
+    reader = client(lambda request: httpx.Response(200, json=counts if "counts" in request.url.path else rows))
+    odd, honest = reader.submissions.of_study("t1")
+    assert (honest.status, honest.problem) == (SubmissionStatus.AWAITING_REVIEW, "")
+    assert (odd.id, odd.status, odd.remote().state.value) == ("odd", SubmissionStatus.UNKNOWN, "unknown")
+    assert odd.remote().problem
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e400", "1e300"])
+def test_a_number_that_is_no_amount_is_refused(number) -> None:
+    body = f'{{"id": "t1", "reward": {number}}}'.encode()
+    with pytest.raises(PlatformError, match="where a whole number"):
+        client(lambda _: httpx.Response(200, content=body)).studies.get("t1")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qs, quote
 
 from hmc_crowd._base.limits import BodyError, RateLimit, read_body
+from hmc_crowd._base.numbers import whole_number
 from hmc_crowd.errors import DatabaseBusyError, HmcCrowdError, InputError, PlatformError
 from hmc_crowd_local.pages._event_routes import keep_events
 from hmc_crowd_local.pages._frame_routes import arrive
@@ -35,6 +36,7 @@ __all__ = ["Endpoints"]
 _LOG = logging.getLogger("hmc_crowd_local.pages")
 # Requests answered at the same time: more threads only wait for each other, and for the database's connections.
 _AT_ONCE = 12
+_LAST_PAGE = 99_999
 
 
 class Endpoints:
@@ -159,10 +161,11 @@ class Endpoints:
         self, request: Request, door: str, path: str, handler: Handler, form: Mapping[str, list[str]]
     ) -> Response:
         visit = self._visit(request, door, form)
-        values = {name: value for name, value in request.path_params.items() if name != "token"}
+        given = {name: str(value) for name, value in request.path_params.items() if name != "token"}
         if request.method == "POST":
-            filled = path.replace(":int", "").format(**values)
+            filled = path.replace(":int", "").format(**given)
             visit.stamped_at = visit.check_stamp(filled, visit.value("form"))
+        values = {name: _number(text) if f"{name}:int" in path else text for name, text in given.items()}
         return self._drawn(visit, handler(visit, **values))
 
     def _visit(
@@ -234,6 +237,14 @@ class Endpoints:
         from starlette.responses import Response
 
         return Response(status_code=status, headers=headers())
+
+
+def _number(text: str) -> int:
+    """Return the number of a page, or refuse what no page has: thousands of digits, or none."""
+    found = whole_number(text, most=_LAST_PAGE)
+    if found is None:
+        raise RefusedError("no_such_page", 404)
+    return found
 
 
 def _asked_language(request: Request) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
+from hmc_crowd._base.numbers import whole_number
 from hmc_crowd._base.pools import Turn
 from hmc_crowd.errors import InputError
 from hmc_crowd.platform import SubmissionState
@@ -56,7 +57,7 @@ def own(visit: Visit, *, problem: bool = False) -> Reply:
         "today": now.date().isoformat(),
         "problem": problem,
         "path": "me/shifts",
-        "zone": _zone(visit.value("zone")),
+        "zone": _zone(visit.value("zone")) or 0,
     }
     return Page("own.html", values, 422 if problem else 200)
 
@@ -84,14 +85,19 @@ def _times(visit: Visit) -> tuple[datetime, datetime]:
     """Return the times of the form in UTC; an end before the start lies on the next day."""
     day = datetime.fromisoformat(visit.value("day")).date()
     first, last = (time.fromisoformat(visit.value(name)) for name in ("from", "to"))
-    offset = timedelta(minutes=_zone(visit.value("zone")))
+    zone = _zone(visit.value("zone"))
+    if zone is None:
+        raise InputError("this zone is not on the page; choose one of the list")
+    offset = timedelta(minutes=zone)
     start = datetime.combine(day, first, UTC) - offset
     end = datetime.combine(day, last, UTC) - offset
     return start, end if end > start else end + timedelta(days=1)
 
 
-def _zone(text: str) -> int:
-    return int(text) if text.lstrip("-").isdecimal() and len(text) < 6 and int(text) in ZONES else 0
+def _zone(text: str) -> int | None:
+    """Return the offset in minutes that the form says, 0 where it says none, None for what is not on the page."""
+    found = whole_number(text or "0", least=min(ZONES), most=max(ZONES))
+    return found if found in ZONES else None
 
 
 def _shown(offset: int) -> str:

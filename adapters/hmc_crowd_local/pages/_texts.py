@@ -11,6 +11,8 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from hmc_crowd._base.numbers import finite_number
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -82,8 +84,7 @@ def _by_preference(header: str) -> Iterable[str]:
     for place, part in enumerate(header[:500].split(",")):
         code, _, rest = part.strip().partition(";")
         weight = rest.strip().removeprefix("q=")
-        try:
-            ranked.append((-float(weight) if weight else -1.0, place, code.partition("-")[0].lower()))
-        except ValueError:
-            continue
+        liked = finite_number(weight) if weight else 1.0
+        if liked is not None:
+            ranked.append((-liked, place, code.partition("-")[0].lower()))
     return [code for _, _, code in sorted(ranked)]
