@@ -10,6 +10,7 @@ from hmc_crowd.platform import FeeSchedule
 from hmc_crowd_local._database import Database, resolve_address
 from hmc_crowd_local._migrate import upgrade
 from hmc_crowd_local._platform import LocalPlatform
+from hmc_crowd_local._vault import seal_what_is_open
 
 if TYPE_CHECKING:
     from hmc_crowd._base.clock import Clock
@@ -62,6 +63,7 @@ def connect(
     used = clock if clock is not None else SystemClock()
     database = Database(resolve_address(address))
     upgrade(database)
+    seal_what_is_open(database)
     return LocalPlatform(
         database,
         clock=used,

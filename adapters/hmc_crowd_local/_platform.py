@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from hmc_crowd.platform import FeeSchedule, Hit, RemoteAnswer
     from hmc_crowd.simulation import Crowd
     from hmc_crowd_local._database import Database
+    from hmc_crowd_local._vault import Vault
     from hmc_crowd_local.mturk_api import FrontDoor, Settings
     from hmc_crowd_local.pages import Invites, Threads
 
@@ -295,6 +296,12 @@ class LocalPlatform(Orders, Bonuses, Bulk, Staff, Examinations, QuotaBook, Payro
         from hmc_crowd_local._keeper import keeper_of
 
         return keeper_of(self._database)
+
+    def vault(self) -> Vault:
+        """Return the workplace's key and what is sealed under it."""
+        from hmc_crowd_local._vault import Vault
+
+        return Vault(self._database)
 
     def invites(self) -> Invites:
         """Return the invitations of people of one's own, whose links open the task pages."""

@@ -1,4 +1,4 @@
-"""Secrets of the workplace that every process of it shares: made once, kept in the database."""
+"""Secrets of the workplace that every process of it shares: made once, kept in the database sealed under its key."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from hmc_crowd.errors import DuplicateError
 from hmc_crowd_local._tables_mturk import SECRET
+from hmc_crowd_local._vault import Vault
 
 if TYPE_CHECKING:
     from hmc_crowd_local._database import Database
@@ -17,16 +18,24 @@ __all__ = ["secret_of"]
 
 
 def secret_of(database: Database, name: str) -> bytes:
-    """Return the secret of this name; of two processes that make it at once, the first one's counts."""
+    """Return the secret of this name; of two processes that make it at once, the first one's counts.
+
+    Raises
+    ------
+    StateError
+        The workplace's key is missing, or is another one.
+    """
+    vault, place = Vault(database), f"secret/{name}"
     query = sa.select(SECRET.c.value).where(SECRET.c.name == name)
     with database.read() as connection:
         held = connection.execute(query).scalar()
     if held is None:
+        sealed = vault.seal(place, secrets.token_hex(32))
         try:
             with database.write() as connection:
-                connection.execute(sa.insert(SECRET).values(name=name, value=secrets.token_hex(32)))
+                connection.execute(sa.insert(SECRET).values(name=name, value=sealed))
         except DuplicateError:
             pass  # another process was quicker
         with database.read() as connection:
             held = connection.execute(query).scalar_one()
-    return bytes.fromhex(held)
+    return bytes.fromhex(vault.unseal(place, held))

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
-import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hmc_crowd._base.private import make_private_folder, write_private
-from hmc_crowd.errors import FrameError, InputError
+from hmc_crowd._base.keys import config_folder, load_key, new_key
+from hmc_crowd.errors import FrameError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,32 +35,15 @@ def load_worker_key(database: str) -> bytes:
     The file lies beside an SQLite database (``NAME.key``), for PostgreSQL in the user's configuration folder. It must
     be kept with the database: without it new answers of a known worker look like a stranger's.
     """
-    given = os.environ.get(VARIABLE)
-    if given:
-        if len(given) < 16:
-            raise InputError(f"{VARIABLE} has {len(given)} characters; give at least 16")
-        return given.encode()
     path = key_file(database)
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        pass
-    make_private_folder(path.parent)
-    key = secrets.token_hex(32).encode()
-    try:
-        # The whole key gets its name in one step: whoever is killed, or reads at the same time, never sees half of it.
-        write_private(path, key, overwrite=False)
-    except FileExistsError:  # another process was quicker: its key counts
-        return path.read_bytes()
-    return key
+    return load_key(VARIABLE, path) or new_key(VARIABLE, path)
 
 
 def key_file(database: str) -> Path:
     """Return where the key of a database's pseudonyms lies, unless the environment holds it."""
     if database.startswith("sqlite"):
         return Path(database.partition(":///")[2] + ".key")
-    folder = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
-    return Path(folder) / "hmc-crowd" / "worker.key"
+    return config_folder() / "worker.key"
 
 
 def pseudonyms(key: bytes, platform: str, raw_ids: Iterable[str]) -> dict[str, str]:

@@ -33,6 +33,12 @@ def empty_workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def copied(workplace: Path, to: Path) -> str:
+    """Copy a workplace and its key."""
+    shutil.copy(f"{workplace}.key", f"{to}.key")
+    return str(shutil.copy(workplace, to))
+
+
 @pytest.fixture(scope="session")
 def servers() -> Iterator[list[Server]]:
     """Servers that outlive a test; each test puts its own front door into them."""
@@ -59,7 +65,7 @@ def make_house(
                 "on_call": lambda operation, _request: calls.append(operation), **options,
             }  # fmt: skip
             if address is None:
-                address = str(shutil.copy(empty_workplace, tmp_path / f"workplace{count}.db"))
+                address = copied(empty_workplace, tmp_path / f"workplace{count}.db")
             door = open_front_door(address, clock=clock, settings=Settings(**values))
             stack.callback(door.close)
             while len(servers) < count:
@@ -74,7 +80,7 @@ def make_house(
 def door(empty_workplace: Path, tmp_path: Path, clock: VirtualClock) -> Iterator[FrontDoor]:
     """A front door without a server, for rules that the wire has no part in."""
     opened = open_front_door(
-        str(shutil.copy(empty_workplace, tmp_path / "door.db")), clock=clock, settings=Settings(fees=AMAZON_FEES)
+        copied(empty_workplace, tmp_path / "door.db"), clock=clock, settings=Settings(fees=AMAZON_FEES)
     )
     opened.issue_key()
     yield opened

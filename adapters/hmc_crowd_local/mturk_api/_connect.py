@@ -9,6 +9,7 @@ from hmc_crowd._base.clock import SystemClock
 from hmc_crowd._base.ids import RandomIds
 from hmc_crowd_local._database import Database, resolve_address
 from hmc_crowd_local._migrate import upgrade
+from hmc_crowd_local._vault import seal_what_is_open
 from hmc_crowd_local.mturk_api._front import FrontDoor
 from hmc_crowd_local.mturk_api._settings import Settings
 
@@ -76,6 +77,7 @@ def open_front_door(
     if opened is None:
         opened = Database(resolve_address(address))
         upgrade(opened)
+        seal_what_is_open(opened)
     return FrontDoor(
         opened,
         clock=used,

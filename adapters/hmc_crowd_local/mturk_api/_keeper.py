@@ -1,16 +1,14 @@
 """What the workplace's owner does at the front door: keys for scripts, money of accounts, layouts.
 
-A signature can only be checked with the secret itself, so secrets are kept as they are, in the workplace's database;
-an SQLite file is made readable for its owner alone when a key is issued. Nothing shows a secret again.
+A signature can only be checked with the secret itself, so secrets are kept in the workplace's database, sealed under
+the key that lies outside it. Nothing shows a secret again.
 """
 
 from __future__ import annotations
 
 import secrets
 from base64 import b32encode
-from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
@@ -19,6 +17,7 @@ from hmc_crowd.errors import InputError
 from hmc_crowd_local._records import check_text
 from hmc_crowd_local._steps import twice
 from hmc_crowd_local._tables_mturk import ACCOUNT, KEY, LAYOUT
+from hmc_crowd_local._vault import Vault
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -102,6 +101,8 @@ class Keeper:
         name = "HMC" + b32encode(secrets.token_bytes(11)).decode("ascii").rstrip("=")[:17]
         key = Key(name, secrets.token_urlsafe(30))
 
+        sealed = Vault(self.database).seal(f"mturk key/{name}", key.secret_access_key)
+
         def attempt() -> None:
             with self.database.write() as connection:
                 known = sa.select(ACCOUNT.c.account_id).where(ACCOUNT.c.account_id == account)
@@ -109,20 +110,11 @@ class Keeper:
                     balance = self.settings.start_balance_minor
                     row = {"account_id": account, "balance_minor": balance, "created_at": self.now()}
                     connection.execute(sa.insert(ACCOUNT).values(row))
-                row = {"access_key": key.access_key_id, "account_id": account, "secret": key.secret_access_key}
+                row = {"access_key": key.access_key_id, "account_id": account, "secret": sealed}
                 connection.execute(sa.insert(KEY).values({**row, "label": label, "created_at": self.now()}))
 
-        self._close_file()
         twice(attempt)
         return key
-
-    def _close_file(self) -> None:
-        """Make an SQLite file, and what lies beside it, readable for its owner alone."""
-        if not self.database.is_sqlite or not self.database.url.database:
-            return
-        for ending in ("", "-wal", "-shm"):
-            with suppress(OSError):  # not there, or another user's file: he set its permissions
-                Path(self.database.url.database + ending).chmod(0o600)
 
     def keys(self) -> list[KeyRecord]:
         """Return the keys that were issued, oldest first, the revoked ones too."""
@@ -144,7 +136,7 @@ class Keeper:
             row = connection.execute(
                 query.where(KEY.c.access_key == access_key_id, KEY.c.revoked_at.is_(None))
             ).one_or_none()
-        return None if row is None else (row[0], row[1])
+        return None if row is None else (row[0], Vault(self.database).unseal(f"mturk key/{access_key_id}", row[1]))
 
     def add_funds(self, cents: int, *, account: str = "main") -> None:
         """Add money to an account."""
