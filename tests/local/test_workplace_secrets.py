@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +16,8 @@ from hmc_crowd._base.keys import load_key, seal, unseal
 from hmc_crowd.errors import InputError, StateError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hmc_crowd_local import LocalPlatform
 
     from hmc_crowd._base.clock import VirtualClock
