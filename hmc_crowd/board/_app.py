@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from hmc_crowd.board._house import BoardHouse
+    from hmc_crowd.board._metrics import Timings
 
 __all__ = ["make_board_app", "make_door_app"]
 
@@ -94,13 +95,15 @@ def make_board_app(house: BoardHouse) -> Starlette:
     return Starlette(routes=routes, exception_handlers={404: desk.not_found, 405: desk.not_found})
 
 
-def make_door_app(house: BoardHouse) -> Starlette:
+def make_door_app(house: BoardHouse, *, timings: Timings | None = None) -> Starlette:
     """Return the machine door, to be served or mounted (at ``/api``); its OpenAPI document is ``/openapi.json``.
 
     Parameters
     ----------
     house : BoardHouse
         The open database and the limits.
+    timings : Timings, optional
+        Where calls and their times are counted; its own by default.
 
     Raises
     ------
@@ -111,7 +114,7 @@ def make_door_app(house: BoardHouse) -> Starlette:
     from starlette.applications import Starlette
     from starlette.routing import Route
 
-    door = Door(house)
+    door = Door(house, timings)
     calls = [
         ("POST", "allocate", allocate_items, "allocate"),
         ("POST", "claim", claim_items, "claim"),

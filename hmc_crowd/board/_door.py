@@ -52,11 +52,11 @@ _BODY = {
 class Door:
     """Answers programs over one house."""
 
-    def __init__(self, house: BoardHouse) -> None:
+    def __init__(self, house: BoardHouse, timings: Timings | None = None) -> None:
         self.house, self.settings = house, house.settings
         self.calls = RateLimit(self.settings.door_per_minute)
         self.strangers = RateLimit(self.settings.sign_ins_per_minute)
-        self.timings = Timings()
+        self.timings = timings or Timings()
         self._threads: CapacityLimiter | None = None
         self._known: OrderedDict[str, KeyRecord] = OrderedDict()
 

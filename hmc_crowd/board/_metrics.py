@@ -28,6 +28,7 @@ class Timings:
     def __init__(self) -> None:
         self._lock = Lock()
         self._seen: dict[tuple[str, int], tuple[list[int], float]] = {}
+        self._new = (0, 0.0)
 
     def observe(self, call: str, status: int, seconds: float) -> None:
         """Count a call."""
@@ -35,6 +36,13 @@ class Timings:
             counts, total = self._seen.setdefault((call, status), ([0] * (len(_CALL_S) + 1), 0.0))
             counts[sum(seconds > edge for edge in _CALL_S)] += 1
             self._seen[call, status] = counts, total + seconds
+            self._new = (self._new[0] + 1, self._new[1] + seconds)
+
+    def take(self) -> tuple[int, float]:
+        """Return how many calls there were since this was asked last, and their seconds together."""
+        with self._lock:
+            found, self._new = self._new, (0, 0.0)
+            return found
 
     def rows(self) -> list[tuple[str, int, list[int], float]]:
         """Return ``call, status, counts by bucket, total seconds``."""

@@ -52,21 +52,25 @@ def mount_door(settings: ServeSettings) -> Mount | None:
         A setting of the board cannot be read.
     """
     from hmc_crowd.board import make_door_app
+    from hmc_crowd.board._metrics import Timings
+    from hmc_crowd.board._pulse import Pulse
 
     house = _house(settings)
     if house is None:
         return None
-    deliverer = Deliverer(house)
+    deliverer, timings = Deliverer(house), Timings()
     deliverer.start()
+    pulse = Pulse(house.store, timings=timings).start()
 
     def close() -> None:
+        pulse.stop()
         deliverer.close()
         house.group.close()
         house.store.close()
 
     return Mount(
         "/api",
-        make_door_app(house),
+        make_door_app(house, timings=timings),
         shown=(("the machine door", "/api/openapi.json"),),
         close=close,
         also=("/healthz", "/metrics"),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from hmc_crowd.board._gate import Alert
+    from hmc_crowd.board._metrics import Timings
     from hmc_crowd.store import Store
 
 __all__ = ["AlertLog", "Pulse"]
@@ -28,10 +29,10 @@ _LOOK_S = 30.0
 
 
 class Pulse:
-    """Notes the minutes in which a server over a database is up, from `start` until `stop`."""
+    """Notes the minutes in which a server over a database is up, from `start` until `stop`, and how it answers."""
 
-    def __init__(self, store: Store, *, every_s: float = 30.0) -> None:
-        self._store, self._every_s = store, every_s
+    def __init__(self, store: Store, *, timings: Timings | None = None, every_s: float = 30.0) -> None:
+        self._store, self._timings, self._every_s = store, timings, every_s
         self._over = Event()
         self._thread = Thread(target=self._run, name="hmc-crowd pulse", daemon=True)
 
@@ -48,9 +49,10 @@ class Pulse:
 
     def beat(self) -> None:
         """Note the present minute; a database that is busy is asked again the next time."""
+        calls, seconds = (0, 0.0) if self._timings is None else self._timings.take()
         try:
             with self._store.begin() as tx:
-                tx.uptime.beat()
+                tx.uptime.beat(calls=calls, seconds=seconds)
         except HmcCrowdError as error:
             _LOG.info("a minute of the server was not noted: %s", error)
 

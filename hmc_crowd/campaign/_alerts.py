@@ -15,6 +15,7 @@ import pandas as pd
 
 from hmc_crowd.campaign._appeals import to_settle
 from hmc_crowd.campaign._gating import waiting_since
+from hmc_crowd.campaign._pool_figures import POOL_FIGURES, pool_figures
 from hmc_crowd.campaign._standing import quality_table
 from hmc_crowd.campaign._wages import fair_pay
 from hmc_crowd.errors import InputError
@@ -49,7 +50,10 @@ RULES = (
     ),
     AlertRule("appeals", "appeals_for_a_person", 0.5, "above", hint="settle them: three experts said three things"),
 )
-"""What is watched unless a campaign sets rules of its own: those whose figures a campaign has, and drift."""
+"""What is watched unless a campaign sets rules of its own: those whose figures a campaign has, and drift.
+
+Targets of the pools (`POOL_FIGURES`) are watched once a campaign sets them: how many people are enough, it knows.
+"""
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ def set_rules(context: Context, given: Iterable[AlertRule] | None) -> tuple[Aler
     """Put rules of the campaign's own in force; None brings the usual ones back. What lasted is over, unsaid."""
     own = None if given is None else tuple(given)
     check_alerts(own or (), {}, at=context.clock.now())  # refuses two rules of one name
-    figures = {rule.figure for rule in RULES}
+    figures = {rule.figure for rule in RULES} | set(POOL_FIGURES)
     odd = sorted({rule.figure for rule in own or ()} - figures)
     if odd:
         raise InputError(f"figure is {odd[0]!r}; a campaign has {', '.join(sorted(figures))}")
@@ -115,7 +119,8 @@ def look(context: Context) -> AlertLook:
         cid = context.campaign_id
         in_force = _rules(context.settings_in(tx))
         share = None if pay.floor_minor is None or pay.hourly_minor is None else pay.hourly_minor / pay.floor_minor
-        known = {**_figures(context, tx, now), "pay_share_of_floor": share}
+        targets = pool_figures(context, tx, {rule.figure for rule in in_force})
+        known = {**_figures(context, tx, now), **targets, "pay_share_of_floor": share}
         before = {key: AlertState(*value) for key, value in tx.alerts.state(cid).items()}
         notices, after = check_alerts(in_force, known, before, at=now)
         if after != before:

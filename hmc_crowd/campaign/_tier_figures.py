@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import Transaction
 
-__all__ = ["TierFigures", "tier_figures", "tier_words"]
+__all__ = ["TierFigures", "known_labels_of", "tier_figures", "tier_words"]
 
 _ERRORS = ["tier", "true", "answered", "count", "n", "share", "low", "high"]
 _OVERTURNED = ["tier", "overturned", "n", "share", "low", "high"]
@@ -65,7 +65,7 @@ def tier_figures(context: Context, *, aspect: str | None) -> TierFigures:
     record = choice_of(context, aspect)
     with context.store.read() as tx:
         words = own_words(context, tx, record.name)
-        known = _known(context, tx, record.name)
+        known = known_labels_of(context, tx, record.name)
     frame = words[["item", "tier", "expert", "label"]]
     blind = frame.assign(label=words["blind_label"])
     met = blind[blind["item"].isin(known["item"])]
@@ -93,7 +93,7 @@ def tier_words(context: Context) -> list[str]:
     return [f"experts on {each.aspect!r}: {each}" for each in found if len(each.overturned)]
 
 
-def _known(context: Context, tx: Transaction, aspect: str) -> pd.DataFrame:
+def known_labels_of(context: Context, tx: Transaction, aspect: str) -> pd.DataFrame:
     """Return known labels: gold, and over it nothing; else those of auditors whose samples are open."""
     gold = tx.frames.read(context.campaign_id, "gold", aspect=aspect)[["item", "label"]].astype(str)
     said = auditors_labels(context, tx, aspect)

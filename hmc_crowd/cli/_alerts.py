@@ -60,7 +60,7 @@ def rules(db: Database = DEFAULT_DATABASE, campaign: CampaignName = None, as_jso
 
 @alerts_app.command("set")
 def set_rule(
-    name: Annotated[str, typer.Argument(metavar="RULE", help="Its name; a new one needs --figure and --wrong.")],
+    name: Annotated[str, typer.Argument(metavar="RULE", help="Its name; one of your own needs --figure and --wrong.")],
     limit: Annotated[float, typer.Option("--limit", metavar="X", help="Beyond it the figure is wrong.")],
     figure: Annotated[
         str | None, typer.Option("--figure", metavar="FIGURE", help="Which figure; `alerts rules` shows what there is.")
@@ -79,7 +79,7 @@ def set_rule(
     as_json: AsJson = False,
 ) -> None:
     """Change a rule or add one; from then on the campaign's own rules hold, and lead its board."""
-    from hmc_crowd.quality import AlertRule
+    from hmc_crowd.quality import ALERT_RULES, AlertRule
 
     with open_campaign(db, campaign) as opened:
         known = {rule.name: rule for rule in opened.alert_rules()}
@@ -93,10 +93,14 @@ def set_rule(
             "in_a_row": in_a_row,
         }
         given |= {key: value for key, value in more.items() if value is not None}
-        if name in known:
-            known[name] = replace(known[name], **given)
+        usual = known.get(name) or next((rule for rule in ALERT_RULES if rule.name == name), None)
+        if usual is not None:
+            known[name] = replace(usual, **given)
         elif figure is None or wrong is None:
-            raise InputError(f"there is no rule {name!r}; a new one needs --figure and --wrong below or above")
+            raise InputError(
+                f"there is no rule {name!r}; a new one needs --figure and --wrong below or above; usual ones "
+                f"are {', '.join(rule.name for rule in ALERT_RULES)}"
+            )
         else:
             known[name] = AlertRule(name=name, **given)
         _show_rules(opened.set_alert_rules(known.values()), as_json=as_json)

@@ -150,10 +150,15 @@ class PoolRepository(Repository):
 class UptimeRepository(Repository):
     """Minutes in which a server over this database was up."""
 
-    def beat(self) -> None:
-        """Note that a server is up in this minute; minutes of more than 30 days ago are dropped."""
+    def beat(self, *, calls: int = 0, seconds: float = 0.0) -> None:
+        """Note that a server is up in this minute, and what calls it has answered since the last time, in how long.
+
+        Minutes of more than 30 days ago are dropped.
+        """
         minute = int(self._session.now().timestamp() // 60)
-        self._session.run(self._session.insert(Heartbeat).values(minute=minute).on_conflict_do_nothing())
+        note = self._session.insert(Heartbeat).values(minute=minute, calls=calls, seconds=seconds)
+        more = {"calls": Heartbeat.calls + note.excluded.calls, "seconds": Heartbeat.seconds + note.excluded.seconds}
+        self._session.run(note.on_conflict_do_update(index_elements=["minute"], set_=more))
         self._session.run(sa.delete(Heartbeat.table()).where(Heartbeat.minute < minute - _KEPT_MINUTES))
 
     def share(self, *, minutes: int = 24 * 60) -> float | None:
@@ -169,6 +174,13 @@ class UptimeRepository(Repository):
             return None
         last = max(int(row[2]), now - 1)
         return float(min(1.0, row[0] / (last - int(row[1]) + 1)))
+
+    def response_s(self, *, minutes: int = 15) -> float | None:
+        """Return how long a call of the last minutes took on average; None where there was none."""
+        now = int(self._session.now().timestamp() // 60)
+        sums = (sa.func.sum(Heartbeat.calls), sa.func.sum(Heartbeat.seconds))
+        row = self._session.one(sa.select(*sums).where(Heartbeat.minute > now - minutes, Heartbeat.minute <= now))
+        return None if row is None or not row[0] else float(row[1]) / int(row[0])
 
 
 _TERMS = ("name", "kind", "pay_form", "price_minor", "currency", "capacity_per_hour")

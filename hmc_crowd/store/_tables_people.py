@@ -64,7 +64,9 @@ class MissingAnswer(Base):
 
 
 class Heartbeat(Base):
-    """A minute, counted from 1970, in which a server was up."""
+    """A minute, counted from 1970, in which a server was up, and how long the calls that it answered took together."""
 
     __tablename__ = "heartbeat"
     minute: Mapped[int] = mapped_column(sa.BigInteger, primary_key=True, autoincrement=False)
+    calls: Mapped[int] = mapped_column(sa.Integer, server_default="0")
+    seconds: Mapped[float] = mapped_column(sa.Float, server_default="0")

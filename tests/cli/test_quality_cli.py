@@ -67,6 +67,20 @@ def test_a_test_is_kept_taken_and_listed(hmc: Callable[..., Any], at: Callable[[
     assert "keeps no qualifications" in refused.err
 
 
+@pytest.mark.parametrize(
+    "target", ["workers", "countries", "response time", "experts", "expert time", "expert accuracy"]
+)
+def test_a_target_of_the_pools_is_set_by_its_name(
+    hmc: Callable[..., Any], at: Callable[[str], Any], target: str
+) -> None:
+    at("collected")
+    rules = {rule["name"]: rule for rule in hmc("alerts", "set", target, "--limit", "5000", "--json").json}
+    assert rules[target]["limit"] == 5000
+    said = hmc("alerts", "look").out
+    # Of the others nothing is known in this campaign, and nothing is said.
+    assert (f"{target} is " in said) == (target in {"workers", "experts"})
+
+
 def test_rules_are_set_and_an_alert_is_said_once(hmc: Callable[..., Any], at: Callable[[str], Any]) -> None:
     at("collected")
     assert "worker quality" in {rule["name"] for rule in hmc("alerts", "rules", "--json").json}
