@@ -242,7 +242,7 @@ def _asked(live: Live) -> list[str]:
         said.append(f"The mix of people that is asked for is not there yet: {'; '.join(told.quotas)}")
     if told.stale:
         said.append(
-            f"{told.stale:,} answers were given under an earlier guideline: they are kept, do not count, and the next "
+            f"{told.stale:,} answers were given under another guideline: they are kept, do not count, and the next "
             "plan asks again"
         )
     return said

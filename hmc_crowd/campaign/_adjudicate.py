@@ -130,8 +130,9 @@ def judge(context: Context, item: str, label: str, expert: str, *, aspect: str |
         if crowd.empty and not _is_asked(context, tx, record.name, item):
             raise StateError(f"item {item!r} has no label of people yet; aggregate() first, then experts decide")
         said = current_judgements(context, tx, record.name)
-        if said[(said["item"] == item) & (said["expert"] == expert)].empty:
-            require_mine(context, tx, record, item, expert)
+        if not said[(said["item"] == item) & (said["expert"] == expert)].empty:
+            return open_case(context, item, expert, aspect=record.name)
+        require_mine(context, tx, record, item, expert)
         machine = tx.frames.read(context.campaign_id, "predictions", aspect=record.name, items=[item])
         votes = _votes(context, tx, item, record.name)
         is_crowds = len(crowd) > 0 and crowd["source"].iloc[0] == "crowd"
@@ -166,7 +167,15 @@ def decide(context: Context, item: str, label: str, expert: str, *, aspect: str 
         blind = str(mine["blind_label"].iloc[0])
         evidence = expert_evidence(label, blind)
         now = context.clock.now()
-        tx.adjudications.decide(context.campaign_id, aspect=record.name, item=item, expert=expert, label=label, at=now)
+        tx.adjudications.decide(
+            context.campaign_id,
+            aspect=record.name,
+            item=item,
+            expert=expert,
+            label=label,
+            at=now,
+            guideline_version=str(mine["guideline_version"].iloc[0]),
+        )
         stand = save_in_force(context, tx, record.name, item)
         keep_outcome(context, tx, record, stand, expert=expert, label=label, evidence=evidence)
         context.log(tx, "adjudicated", item=item, aspect=record.name, expert=expert, label=label, evidence=evidence)

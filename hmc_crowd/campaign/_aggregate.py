@@ -156,8 +156,8 @@ def _answers(
         return kept.reset_index(drop=True)
     if len(answers) and fresh.empty:
         raise StateError(
-            f"every answer of campaign {context.name!r} was given under an earlier guideline; plan and publish again, "
-            "or aggregate with include_stale=True"
+            f"every answer of campaign {context.name!r} was given under another guideline than the one in force; "
+            "plan and publish again, or aggregate with include_stale=True"
         )
     if len(fresh):
         raise StateError(

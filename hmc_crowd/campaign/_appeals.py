@@ -15,6 +15,7 @@ import pandas as pd
 from hmc_crowd.campaign._aspects import choice_of
 from hmc_crowd.campaign._data import require_label
 from hmc_crowd.campaign._follow import ask_again, close_settled, save_in_force
+from hmc_crowd.campaign._guideline import Versions
 from hmc_crowd.campaign._labels import final_labels
 from hmc_crowd.campaign._looks import looks, own_words
 from hmc_crowd.campaign._pseudonyms import pseudonyms
@@ -98,7 +99,9 @@ def appeal(
         label = _appealed(context, tx, record, item)
         who = _appellant(context, tx, by.strip(), role, platform)
         earlier = [each for each in tx.reviews.appeals(context.campaign_id, aspect=record.name) if each.item == item]
-        _refuse_second(earlier, record, item, who)
+        versions = Versions(context, tx)
+        now = [each for each in earlier if versions.holds(record.name, each.guideline_version)]
+        _refuse_second(earlier, now, item, who)
         words = own_words(context, tx, record.name, items=[item])
         judges = sorted({*words["expert"], *(name for each in earlier for name in each.judges)})
         tier = int(words["tier"].max()) if len(words) else 1
@@ -206,8 +209,7 @@ def _appellant(context: Context, tx: Transaction, by: str, role: str, platform: 
     return named[by]
 
 
-def _refuse_second(earlier: list[AppealRecord], record: AspectRecord, item: str, who: str) -> None:
-    now = [each for each in earlier if each.guideline_version == record.guideline_version]
+def _refuse_second(earlier: list[AppealRecord], now: list[AppealRecord], item: str, who: str) -> None:
     if any(each.outcome is None for each in earlier):
         raise StateError(f"an appeal about item {item!r} is open already; see the list of appeals")
     if any(_is_same(who, each) for each in now):

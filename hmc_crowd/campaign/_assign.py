@@ -18,7 +18,7 @@ from hmc_crowd.campaign._follow import ask_again
 from hmc_crowd.campaign._further_looks import give_looks, in_order
 from hmc_crowd.campaign._gate_data import known_of
 from hmc_crowd.campaign._gating import newest, waiting_since
-from hmc_crowd.campaign._looks import OPEN, looks
+from hmc_crowd.campaign._looks import OPEN, current_judgements, looks
 from hmc_crowd.campaign._tiers import policy_of, pool_of, skills_of, tier_in_pool, tiers_asked
 from hmc_crowd.errors import InputError, StateError
 from hmc_crowd.quality import Expert, allocate_experts
@@ -197,7 +197,7 @@ def _kept(
     """Return what stays where it is: everything of experts who are there, or, given anew, what they have begun."""
     if not anew:
         return held[held["expert"].isin(experts)]
-    said = tx.adjudications.read(context.campaign_id, aspect=aspect)
+    said = current_judgements(context, tx, aspect)
     begun = set(zip(said["item"], said["expert"], strict=True))
     mask = [(item, expert) in begun for item, expert in zip(held["item"], held["expert"], strict=True)]
     return held[pd.Series(mask, index=held.index, dtype=bool) & held["expert"].isin(experts)]

@@ -475,7 +475,7 @@ class Campaign(
         engine, client
             What computes Dawid-Skene, as in `hmc_crowd.aggregation.aggregate`.
         include_stale : bool, default False
-            Let answers under an earlier guideline count as well.
+            Let answers under another guideline count as well.
         blind_only : bool, default False
             Let only answers count that were given without the machine's label in view: such labels may certify.
         update : bool, default False

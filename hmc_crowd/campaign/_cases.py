@@ -126,7 +126,7 @@ def _sent(
     if tx.gates.has_decided(context.campaign_id, aspect):
         some = waiting["item"].tolist() if len(waiting) <= _FEW else None
         sent = tx.gates.decisions(context.campaign_id, aspect=aspect, newest=True, items=some)
-        # What an expert decided under an earlier guideline comes again; under this one it is not among the waiting.
+        # What an expert decided under another guideline comes again; under this one it is not among the waiting.
         wanted = set(sent.loc[sent["decision"] != "accept", "item"])
         return waiting[waiting["item"].isin((wanted - taken) | begun)]
     return waiting

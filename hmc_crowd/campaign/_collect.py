@@ -282,16 +282,17 @@ class _Reader:
         """Store the answers whose label the aspect knows; count the others, and the repetitions."""
         by_round: dict[int, list[tuple[object, ...]]] = defaultdict(list)
         unusable = repeated = stored = 0
-        before = self._before(tx, rows, names)
+        versions = Versions(self._context, tx)
+        before = self._before(tx, versions, rows, names)
         for each in rows:
             worker = names[each.remote.submission_id]
-            asked = {(item.item, item.aspect) for item in each.hit.items}
+            asked = {(item.item, item.aspect): versions.meaning_of(item) for item in each.hit.items}
             for answer in self._fitted(each, answers)[0]:
                 label = self._canonical(answer) if (answer.item, answer.aspect) in asked else None
                 if label is None:
                     unusable += 1
                     continue
-                again = (worker, answer.item, answer.aspect) in before
+                again = (worker, answer.item, answer.aspect, asked[answer.item, answer.aspect]) in before
                 repeated += again
                 if not again and answer.mode == "blind" and each.remote.submission_id not in self._answered:
                     self._gold.meet(answer.item, answer.aspect, label)
@@ -316,25 +317,26 @@ class _Reader:
             stored += tx.work.add_answers(self._context.campaign_id, number, frame)
         return stored, unusable, repeated
 
-    def _before(self, tx: Transaction, rows: Sequence[Matched], names: Mapping[str, str]) -> set[tuple[str, str, str]]:
-        """Return what these workers answered in earlier rounds."""
+    def _before(
+        self, tx: Transaction, versions: Versions, rows: Sequence[Matched], names: Mapping[str, str]
+    ) -> set[tuple[str, str, str, str]]:
+        """Return what these workers answered in earlier rounds, and by a guideline of which meaning.
+
+        Asked under a guideline that means something else, it is another question.
+        """
         found: set[tuple[str, str, str]] = set()
+        workers = {names[each.remote.submission_id] for each in rows}
         for number in {int(each.hit.round or 0) for each in rows}:
             if number > 1:
-                workers = {names[each.remote.submission_id] for each in rows if each.hit.round == number}
-                found |= tx.work.answered_before(self._context.campaign_id, sorted(workers), number)
-        return found - self._stale(tx) if found else found
-
-    def _stale(self, tx: Transaction) -> set[tuple[str, str, str]]:
-        """Return what workers answered under an earlier guideline only: asked again, it is another question."""
-        versions = Versions(self._context, tx)
-        if not versions.has_changed:
-            return set()
+                some = {names[each.remote.submission_id] for each in rows if each.hit.round == number}
+                found |= tx.work.answered_before(self._context.campaign_id, sorted(some), number)
+        if not found or not versions.has_changed:
+            return {(*each, versions.meaning(each[2], versions.first.get(each[2], ""))) for each in found}
         answers = tx.work.answers(self._context.campaign_id)
-        is_stale = versions.stale(answers)
-        keys = list(zip(answers["worker"], answers["task"], answers["aspect"].astype(str), strict=True))
-        fresh = {key for key, stale in zip(keys, is_stale, strict=True) if not stale}
-        return set(keys) - fresh
+        answers = answers[answers["worker"].isin(workers)]
+        said = [answers[name].astype(str) for name in ("worker", "task", "aspect")]
+        every = zip(*said, versions.meanings(answers), strict=True)
+        return {each for each in every if each[:3] in found}
 
     def _canonical(self, answer: RemoteAnswer) -> str | None:
         """Return an answer's label as it is stored, or None where the aspect does not allow it."""

@@ -7,7 +7,7 @@ answers. Answers that belong together: whoever misreads a dialogue disagrees on 
 submission count less by their design effect. Answers that come later: a check is made once, when two others had
 answered, and no history is rewritten.
 
-Not watched by agreement: answers to gold (they have a stream of their own), suggested or under an earlier guideline, a
+Not watched by agreement: answers to gold (they have a stream of their own), suggested or under another guideline, a
 person's second answer to a question, and submissions that are left out; who is checked nowhere raises no alarm.
 """
 

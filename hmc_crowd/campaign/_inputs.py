@@ -112,11 +112,20 @@ class Inputs:
         return _learn.drift(self._context, features, seconds, periods=periods, groups=groups)
 
     def set_guideline(
-        self, text: str, *, aspect: str | None = None, version: str | None = None
+        self,
+        text: str,
+        *,
+        aspect: str | None = None,
+        version: str | None = None,
+        wording: bool = False,
+        dry_run: bool = True,
     ) -> _guideline.GuidelineChanged:
-        """Put another guideline in force: answers under the one before become stale.
+        """Put another guideline in force; by default only say what that would do to the answers that are there.
 
-        They stay stored, `status` counts them, `aggregate` leaves them out, and the next plan asks the questions again.
+        Answers under a guideline that meant something else become stale: they stay stored, `status` counts them,
+        `aggregate` leaves them out, and the next plan asks the questions again. So are answers that come later from
+        places that were opened before, since their pages show the old text; `stop` closes them. Nothing is lost for
+        good: `use_guideline` puts an earlier version in force again, and the answers under it count.
 
         Parameters
         ----------
@@ -126,13 +135,43 @@ class Inputs:
             Which question, when the campaign asks several.
         version : str, optional
             Its name; by default the next number.
+        wording : bool, default False
+            The text says the same in other words (a typo, a clearer sentence): all answers stay good, also those from
+            places that are open, and nobody is asked again what he has answered.
+        dry_run : bool, default True
+            Count the answers that would become stale, with their money, and change nothing.
 
         Raises
         ------
         DuplicateError
             There was a version of that name.
+        InputError
+            The text is empty, in force already, or that of an earlier version.
         """
-        return _guideline.set_guideline(self._context, text, aspect=aspect, version=version)
+        return _guideline.set_guideline(
+            self._context, text, aspect=aspect, version=version, wording=wording, dry_run=dry_run
+        )
+
+    def use_guideline(
+        self, version: str, *, aspect: str | None = None, dry_run: bool = True
+    ) -> _guideline.GuidelineChanged:
+        """Put an earlier version of the guideline in force again: answers under it count again, later ones do not.
+
+        Parameters
+        ----------
+        version : str
+            Its name, as `guidelines` tells.
+        aspect : str, optional
+            Which question, when the campaign asks several.
+        dry_run : bool, default True
+            Count the answers that would count again and those that would not, and change nothing.
+
+        Raises
+        ------
+        InputError
+            There is no such version, or it is in force.
+        """
+        return _guideline.use_guideline(self._context, version, aspect=aspect, dry_run=dry_run)
 
     def guidelines(self, aspect: str | None = None) -> list[GuidelineRecord]:
         """Return every version of the guidelines, oldest first; of one aspect, or of all."""

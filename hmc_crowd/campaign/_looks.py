@@ -51,7 +51,8 @@ def current_judgements(context: Context, tx: Transaction, aspect: str) -> pd.Dat
     """Return the judgements that were made under the guideline in force."""
     versions = Versions(context, tx)
     said = tx.adjudications.read(context.campaign_id, aspect=aspect)
-    return said[said["guideline_version"] == versions.current[aspect]].reset_index(drop=True)
+    holds = [versions.holds(aspect, each) for each in said["guideline_version"]]
+    return said[np.array(holds, dtype=bool)].reset_index(drop=True)
 
 
 def own_words(
@@ -110,12 +111,12 @@ def looks(
     words = own_words(context, tx, aspect, before=before, items=chosen)
     rows = {row["item"]: row for row in _of_words(context, tx, aspect, words, policy)}
     by_item = {str(item): mine for item, mine in words.groupby("item")}
-    version = Versions(context, tx).current[aspect]
+    versions = Versions(context, tx)
     for appeal in _appeals(context, tx, aspect, before):
         if chosen is None or appeal.item in chosen:
             row = _with_appeal(rows.get(appeal.item), appeal, by_item.get(appeal.item), before)
-            # What experts said under an earlier guideline holds no longer, though the appeal against it goes on.
-            row["by_expert"] &= bool(appeal.outcome) or appeal.guideline_version == version
+            # What experts said under another guideline holds no longer, though the appeal against it goes on.
+            row["by_expert"] &= bool(appeal.outcome) or versions.holds(aspect, appeal.guideline_version)
             rows[appeal.item] = row
     return pd.DataFrame(list(rows.values()), columns=_COLUMNS).astype({"label": object, "blind_label": object})
 
@@ -210,11 +211,11 @@ def _appeals(context: Context, tx: Transaction, aspect: str, before: datetime | 
 
     Under the guideline in force; one that is still open outlives its guideline, since nobody has answered it yet.
     """
-    version = Versions(context, tx).current[aspect]
+    versions = Versions(context, tx)
     every = [
         each
         for each in tx.reviews.appeals(context.campaign_id, aspect=aspect)
-        if each.guideline_version == version or each.outcome is None
+        if versions.holds(aspect, each.guideline_version) or each.outcome is None
     ]
     return list({each.item: each for each in every if before is None or each.opened_at < before}.values())
 

@@ -53,7 +53,7 @@ def tell_standing(context: Context, platform: Platform) -> None:
     cid = context.campaign_id
     with context.store.read() as tx:
         answers = tx.work.answers(cid)
-        # Answers under an earlier guideline, or by who was shown the machine's label, prove nothing on gold.
+        # Answers under another guideline, or by who was shown the machine's label, prove nothing on gold.
         mine, keys = gold_rows(context, tx, answers[answers["is_gold"].astype(bool)])
         raw = {name: each for each, name in tx.workers.known(platform.name).items()}
         scope = str(tx.campaigns.get(context.name).settings.get("uid", ""))

@@ -107,7 +107,7 @@ def _how_asked(context: Context, tx: Transaction, answers: pd.DataFrame) -> list
     """Say what is not as plain as blind answers under one guideline."""
     stale = int(Versions(context, tx).stale(answers).sum())
     said = [str(each) for each in arms_of(answers)]
-    return said + ([f"{stale:,} answers were given under an earlier guideline and do not count"] if stale else [])
+    return said + ([f"{stale:,} answers were given under another guideline and do not count"] if stale else [])
 
 
 def _units(

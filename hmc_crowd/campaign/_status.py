@@ -43,7 +43,7 @@ class Status:
     not_reviewed : int
         Submissions that wait for `Campaign.approve`.
     stale : int
-        Answers under an earlier guideline: kept, not counted, and asked again by the next plan.
+        Answers under another guideline: kept, not counted, and asked again by the next plan.
     arms : tuple of Arms
         Of each aspect with suggestions: answers blind and in view of them, and how much that moved people.
     skipped, flagged : int

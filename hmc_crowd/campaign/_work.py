@@ -32,7 +32,7 @@ def work_left(
 ) -> pd.DataFrame:
     """Return every question about the plan's items for people, with how many answers it still needs, and its cost.
 
-    A question whose answers are tied needs one more than it has. Answers under an earlier guideline are none. With
+    A question whose answers are tied needs one more than it has. Answers under another guideline are none. With
     ``until`` questions are asked again, one answer at a time, until they are sure.
     """
     units = asked_units(context, tx, plan_id, redundancy, until)

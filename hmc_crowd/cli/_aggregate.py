@@ -102,7 +102,7 @@ def aggregate(
         bool, typer.Option("--update", help="A campaign: label what has new answers, as the workers were known.")
     ] = False,
     include_stale: Annotated[
-        bool, typer.Option("--include-stale", help="A campaign: count answers under an earlier guideline as well.")
+        bool, typer.Option("--include-stale", help="A campaign: count answers under another guideline as well.")
     ] = False,
     blind_only: Annotated[
         bool, typer.Option("--blind-only", help="A campaign: only answers without the machine's label in view.")

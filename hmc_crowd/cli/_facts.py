@@ -90,7 +90,7 @@ def _without(status: Status) -> str | None:
 
 def _stale(status: Status) -> str | None:
     """Say what a changed guideline has made of the answers before."""
-    said = f"{count(status.stale, 'answer')} under an earlier guideline: not counted, the next plan asks again"
+    said = f"{count(status.stale, 'answer')} under another guideline: not counted, the next plan asks again"
     return said if status.stale else None
 
 

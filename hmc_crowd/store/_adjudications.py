@@ -1,4 +1,4 @@
-"""What did experts say, before and after they saw what the others had said? One row for each item and expert."""
+"""What did experts say, before and after they saw what others had said? A row for each item, expert and guideline."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class AdjudicationRepository(Repository):
     ) -> bool:
         """Keep an expert's blind label with what he is shown afterwards; return False where he had one already.
 
-        The first one counts, whoever asks again: after the reveal nobody's judgement is blind. Only one under another
-        guideline gives way to it.
+        The first one counts, whoever asks again: after the reveal nobody's judgement is blind. One under another
+        guideline is kept beside it.
         """
         row: dict[str, Any] = {
             "campaign_id": campaign,
@@ -60,17 +60,19 @@ class AdjudicationRepository(Repository):
             "machine_label": machine_label,
             "tier": tier,
         }
-        earlier = (
-            Adjudication.campaign_id == campaign,
-            Adjudication.aspect == aspect,
-            Adjudication.item == item,
-            Adjudication.expert == expert,
-            Adjudication.guideline_version != guideline_version,
-        )
-        self._session.run(sa.delete(Adjudication.table()).where(*earlier))
         return bool(self._session.run(self._session.insert(Adjudication).values(row).on_conflict_do_nothing()))
 
-    def decide(self, campaign: int, *, aspect: str, item: str, expert: str, label: str, at: datetime) -> None:
+    def decide(
+        self,
+        campaign: int,
+        *,
+        aspect: str,
+        item: str,
+        expert: str,
+        label: str,
+        at: datetime,
+        guideline_version: str,
+    ) -> None:
         """Keep what the expert says in the end; said again, the last one counts.
 
         Raises
@@ -83,6 +85,7 @@ class AdjudicationRepository(Repository):
             Adjudication.aspect == aspect,
             Adjudication.item == item,
             Adjudication.expert == expert,
+            Adjudication.guideline_version == guideline_version,
         )
         values = {"final_label": check_text(label, name="label"), "final_at": as_utc(at, name="at")}
         if not self._session.run(sa.update(Adjudication.table()).where(*which).values(values)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
@@ -33,10 +34,11 @@ class GuidelineRepository(Repository):
         query = sa.select(*columns).where(Guideline.campaign_id == campaign).order_by(Guideline.aspect, Guideline.seq)
         if aspect is not None:
             query = query.where(Guideline.aspect == aspect)
-        return [GuidelineRecord(row.aspect, row.version, row.text, row.at) for row in self._session.rows(query)]
+        rows = self._session.rows(query)
+        return [GuidelineRecord(row.aspect, row.version, row.text, row.at, row.meaning or row.version) for row in rows]
 
-    def add(self, campaign: int, aspect: AspectRecord, *, at: datetime) -> None:
-        """Keep the version that the record names, with its text.
+    def add(self, campaign: int, aspect: AspectRecord, *, at: datetime, meaning: str = "") -> None:
+        """Keep the version that the record names, with its text; with ``meaning`` as other words for that version.
 
         Raises
         ------
@@ -56,17 +58,26 @@ class GuidelineRepository(Repository):
             "seq": len(known) + 1,
             "text": check_text(aspect.guideline, name="guideline"),
             "at": as_utc(at, name="at"),
+            "meaning": meaning,
         }
         self._session.run(sa.insert(Guideline.table()), row)
 
-    def change(self, campaign: int, aspect: AspectRecord, *, version: str, text: str, at: datetime) -> None:
-        """Put another version in force; what was in force before is kept, also where it was never written down."""
-        known = {each.version for each in self.history(campaign, aspect.name)}
+    def change(
+        self, campaign: int, aspect: AspectRecord, *, version: str, text: str, at: datetime, same: bool = False
+    ) -> None:
+        """Put another version in force; what was in force before is kept, also where it was never written down.
+
+        With ``same`` the text says the same as the one in force, in other words.
+        """
+        known = {each.version: each.meaning for each in self.history(campaign, aspect.name)}
         if aspect.guideline_version not in known:
             self.add(campaign, aspect, at=at)
-        from dataclasses import replace
+        meaning = known.get(aspect.guideline_version, aspect.guideline_version) if same else ""
+        self.add(campaign, replace(aspect, guideline_version=version, guideline=text), at=at, meaning=meaning)
+        self.use(campaign, aspect.name, version=version, text=text)
 
-        self.add(campaign, replace(aspect, guideline_version=version, guideline=text), at=at)
-        which = (Aspect.campaign_id == campaign, Aspect.name == aspect.name)
+    def use(self, campaign: int, aspect: str, *, version: str, text: str) -> None:
+        """Put a version in force that is kept."""
+        which = (Aspect.campaign_id == campaign, Aspect.name == aspect)
         change = sa.update(Aspect.table()).where(*which)
         self._session.run(change.values(guideline_version=version, guideline=text))

@@ -13,7 +13,10 @@ __all__ = ["Adjudication", "Guideline"]
 
 
 class Guideline(Base):
-    """One version of an aspect's guideline; ``seq`` counts them from 1."""
+    """One version of an aspect's guideline; ``seq`` counts them from 1.
+
+    ``meaning`` is the version that it says the same as in other words; empty where it means something of its own.
+    """
 
     __tablename__ = "guideline"
     campaign_id: Mapped[int] = campaign_key(primary_key=True)
@@ -22,6 +25,7 @@ class Guideline(Base):
     seq: Mapped[int] = mapped_column(sa.Integer)
     text: Mapped[str]
     at: Mapped[datetime]
+    meaning: Mapped[str] = mapped_column(server_default="")
 
 
 class Adjudication(Base):
@@ -32,7 +36,7 @@ class Adjudication(Base):
     aspect: Mapped[str] = mapped_column(primary_key=True)
     item: Mapped[str] = mapped_column(primary_key=True)
     expert: Mapped[str] = mapped_column(primary_key=True)
-    guideline_version: Mapped[str]
+    guideline_version: Mapped[str] = mapped_column(primary_key=True)
     blind_label: Mapped[str]
     blind_at: Mapped[datetime]
     crowd_label: Mapped[str | None]

@@ -54,12 +54,17 @@ class AspectRecord:
 
 @dataclass(frozen=True)
 class GuidelineRecord:
-    """One version of an aspect's guideline, and since when it is kept."""
+    """One version of an aspect's guideline, and since when it is kept.
+
+    ``meaning`` names the version whose answers are as good as its own: itself, or the one that it only says in other
+    words.
+    """
 
     aspect: str
     version: str
     text: str
     at: datetime
+    meaning: str = ""
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,7 @@ def test_a_changed_guideline_starts_the_watch_anew(tmp_path: Path, clock: Any) -
     answers, truth, gold = crowd_days(fall(9, 14, 1, 7), rng=np.random.default_rng(4))
     with campaign_of(tmp_path, truth, gold, clock=clock) as campaign:
         record(campaign, answers)
-        campaign.set_guideline("Judge the tone alone.")
+        campaign.set_guideline("Judge the tone alone.", dry_run=False)
         assert campaign.watch_drift(false_alarms=RATE) == 0
 
 

@@ -82,6 +82,9 @@ def test_five_gold_items_teach_nothing_and_everything_goes_to_an_expert(judged: 
         assert any(words in note and "everything goes to an expert" in note for note in found.notes)
 
 
+_DECIDED = ("aspect", "item", "expert", "label", "guideline_version")
+
+
 def decide(campaign: Any, items: list[str]) -> None:
     """Store what an expert says, blind and in the end, of these items: always the truth."""
     said: dict[str, Any] = {"aspect": "label", "expert": "eva"}
@@ -92,9 +95,7 @@ def decide(campaign: Any, items: list[str]) -> None:
             shown = {"crowd_label": None, "machine_label": None, "guideline_version": asked.guideline_version}
             told = {**said, **shown, "item": item, "label": campaign.truth[item]}
             tx.adjudications.judge(campaign._context.campaign_id, at=now, **told)
-            tx.adjudications.decide(
-                campaign._context.campaign_id, aspect="label", item=item, expert="eva", label=told["label"], at=now
-            )
+            tx.adjudications.decide(campaign._context.campaign_id, at=now, **{name: told[name] for name in _DECIDED})
 
 
 def test_experts_decisions_teach_it_and_its_version_tells(judged: Callable[..., Campaign]) -> None:

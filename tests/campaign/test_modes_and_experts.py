@@ -154,12 +154,12 @@ def test_a_changed_guideline_makes_answers_stale_and_asks_again(start: Any, work
     campaign.aggregate()
     before = campaign.status()
     assert (before.stale, before.work_left) == (0, 0)
-    changed = campaign.set_guideline("Rude is what hurts.")
+    changed = campaign.set_guideline("Rude is what hurts.", dry_run=False)
     assert (changed.version, changed.stale) == ("2", before.answers)
     after = campaign.status()
     assert (after.stale, after.next_step) == (before.answers, "plan")
     assert after.work_left == 8
-    with pytest.raises(StateError, match="earlier guideline"):
+    with pytest.raises(StateError, match="another guideline"):
         campaign.aggregate()
     assert campaign.aggregate(include_stale=True).answers == before.answers
     certified = campaign.certify()
@@ -181,15 +181,117 @@ def test_a_changed_guideline_makes_answers_stale_and_asks_again(start: Any, work
     assert [each.version for each in campaign.guidelines()] == ["1", "2"]
 
 
+def answered(campaign: Campaign, workplace: Any, clock: Any) -> Campaign:
+    """Two people answered everything, and were paid a dollar each for a HIT."""
+    campaign.publish(workplace, **SPEND)
+    work(workplace, clock, lambda *_: "kind", ("ann", "bob"))
+    campaign.collect(workplace)
+    campaign.aggregate()
+    return campaign
+
+
+def test_a_dry_run_counts_stale_answers_and_their_money_and_changes_nothing(
+    start: Any, workplace: Any, clock: Any
+) -> None:
+    campaign = answered(start(), workplace, clock)
+    before = campaign.status()
+    told = campaign.set_guideline("Rude is what hurts.")
+    # Every answer goes, so all that was spent goes with them.
+    assert (told.stale, told.stale_minor) == (before.answers, before.settled_minor + before.reserved_minor)
+    assert told.dry_run
+    assert "would count no more" in str(told)
+    assert campaign.status().stale == 0
+    assert len(campaign.guidelines()) == 1
+    assert campaign.aggregate().answers == before.answers
+
+
+def test_other_words_leave_every_answer_good_and_ask_nobody_again(start: Any, workplace: Any, clock: Any) -> None:
+    campaign = answered(start(), workplace, clock)
+    before = campaign.status()
+    changed = campaign.set_guideline("Rude is what hurts.", wording=True, dry_run=False)
+    assert (changed.stale, changed.wording) == (0, True)
+    after = campaign.status()
+    assert (after.stale, after.work_left, campaign.aspects[0].guideline) == (0, before.work_left, "Rude is what hurts.")
+    assert campaign.aggregate().answers == before.answers
+    # A wording of the wording is still the first meaning.
+    campaign.set_guideline("What hurts is rude.", wording=True, dry_run=False)
+    assert [each.meaning for each in campaign.guidelines()] == ["1", "1", "1"]
+    assert campaign.status().stale == 0
+
+
+def test_answers_from_places_of_the_old_wording_count_and_of_the_old_meaning_do_not(
+    start: Any, workplace: Any, clock: Any
+) -> None:
+    campaign = start()
+    campaign.publish(workplace, **SPEND)
+    places = campaign.status().open_places
+    told = campaign.set_guideline("Rude is what hurts.")
+    assert (told.open_places, told.open_minor) == (places, campaign.status().reserved_minor)
+    assert "stop" in str(told)
+    campaign.set_guideline("Rude is what hurts.", wording=True, dry_run=False)
+    assert campaign.set_guideline("Another.", wording=True).open_places == 0
+    work(workplace, clock, lambda *_: "kind", ("ann",))
+    campaign.collect(workplace)
+    assert (campaign.status().answers > 0, campaign.status().stale) == (True, 0)
+    campaign.set_guideline("Another.", dry_run=False)
+    work(workplace, clock, lambda *_: "kind", ("bob",))
+    campaign.collect(workplace)
+    assert campaign.status().stale == campaign.status().answers
+
+
+def test_an_earlier_guideline_comes_back_with_its_answers(start: Any, workplace: Any, clock: Any) -> None:
+    campaign = answered(start(), workplace, clock)
+    first = campaign.status().answers
+    campaign.set_guideline("Rude is what hurts.", dry_run=False)
+    clock.advance(60)
+    campaign.plan(trade_off=0.0, max_human=4, audit=4)
+    campaign.publish(workplace, **SPEND)
+    work(workplace, clock, lambda *_: "rude", ("ann", "bob"))
+    campaign.collect(workplace)
+    second = campaign.status().answers - first
+    told = campaign.use_guideline("1")
+    assert (told.revived, told.stale, told.dry_run) == (first, second, True)
+    campaign.use_guideline("1", dry_run=False)
+    assert campaign.aspects[0].guideline == campaign.guidelines()[0].text
+    assert campaign.status().stale == second
+    done = campaign.aggregate()
+    assert (done.answers, set(done.labels["label"])) == (first, {"kind"})
+    # The text of an earlier version is no new version.
+    with pytest.raises(InputError, match="guideline use 2"):
+        campaign.set_guideline("Rude is what hurts.")
+    with pytest.raises(InputError, match="'7'"):
+        campaign.use_guideline("7")
+    campaign.use_guideline("2", dry_run=False)
+    assert set(campaign.aggregate().labels["label"]) == {"rude"}
+
+
+def test_late_answers_count_again_with_their_guideline_whatever_was_said_meanwhile(
+    start: Any, workplace: Any, clock: Any
+) -> None:
+    campaign = start()
+    campaign.publish(workplace, **SPEND)
+    campaign.set_guideline("Rude is what hurts.", dry_run=False)
+    campaign.plan(trade_off=0.0, max_human=4, audit=4)
+    campaign.publish(workplace, **SPEND)
+    # Everybody meets the places of both versions, the old ones too.
+    work(workplace, clock, lambda *_: "kind", ("ann", "bob"))
+    assert campaign.collect(workplace).repeated == 0
+    now = campaign.status()
+    assert now.stale == now.answers / 2
+    campaign.use_guideline("1", dry_run=False)
+    assert campaign.status().stale == now.answers / 2
+    assert campaign.status().work_left == 0
+
+
 def test_guidelines_are_not_set_twice(start: Any) -> None:
     campaign = start()
-    campaign.set_guideline("One.", version="a")
+    campaign.set_guideline("One.", version="a", dry_run=False)
     with pytest.raises(InputError, match="already"):
-        campaign.set_guideline("One.")
+        campaign.set_guideline("One.", dry_run=False)
     with pytest.raises(DuplicateError, match="'a'"):
-        campaign.set_guideline("Two.", version="a")
+        campaign.set_guideline("Two.", version="a", dry_run=False)
     with pytest.raises(InputError, match="empty"):
-        campaign.set_guideline("  ")
+        campaign.set_guideline("  ", dry_run=False)
     assert campaign.aspects[0].guideline == "One."
 
 
@@ -254,7 +356,12 @@ def test_a_new_guideline_makes_expert_words_stale_too(doubtful: Campaign) -> Non
     item = doubtful.cases("eva")["item"].iloc[0]
     doubtful.judge(item, "rude", expert="eva")
     doubtful.decide(item, "rude", expert="eva")
-    doubtful.set_guideline("Another.")
+    doubtful.set_guideline("Another.", dry_run=False)
     assert item in set(doubtful.cases("eva")["item"])
     assert doubtful.case(item, "eva").blind_label is None
     assert doubtful.judge(item, "kind", expert="eva").blind_label == "kind"
+    # Her first word is kept with the first guideline, and comes back with it.
+    doubtful.use_guideline("1", dry_run=False)
+    assert doubtful.case(item, "eva").blind_label == "rude"
+    labels = doubtful.labels().set_index("item")
+    assert labels.loc[item, ["label", "source"]].tolist() == ["rude", "expert"]

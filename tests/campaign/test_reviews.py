@@ -310,7 +310,7 @@ def test_a_disputed_item_is_neither_gated_nor_aggregated_away(campaign: Campaign
 def test_a_changed_guideline_asks_anew(campaign: Campaign, say: Any) -> None:
     campaign.set_reviews(1.0)
     say("eva", "i00", "rude")
-    campaign.set_guideline("Judge again.")
+    campaign.set_guideline("Judge again.", dry_run=False)
     assert campaign.reviews().empty
 
 
@@ -391,7 +391,7 @@ def test_an_appeal_is_judged_blind_by_another_person_and_upheld(campaign: Campai
 def test_an_open_appeal_outlives_its_guideline(campaign: Campaign, say: Any) -> None:
     say("eva", "i00", "rude")
     campaign.appeal("i00", by="Ann", reason="no")
-    campaign.set_guideline("Judge again.")
+    campaign.set_guideline("Judge again.", dry_run=False)
     # Nobody has answered it: it is neither lost nor a person's, and it can be asked about.
     assert campaign.appeals()["state"].tolist() == ["open"]
     assert campaign.settle_appeal("i00").state == "open"
@@ -408,7 +408,7 @@ def test_what_came_of_an_appeal_stands_under_another_guideline(campaign: Campaig
     say("eva", "i00", "rude")
     campaign.appeal("i00", by="Ann", reason="no")
     say("max", "i00", "rude")
-    campaign.set_guideline("Judge again.")
+    campaign.set_guideline("Judge again.", dry_run=False)
     assert str(campaign.settle_appeal("i00")) == "appeal 1 about item i00: upheld: 'rude' stays"
     say("eva", "i00", "odd")
     say("max", "i00", "odd")

@@ -48,11 +48,23 @@ def test_a_guideline_is_set_and_shown(hmc: Any, made: Any, tmp_path: Path) -> No
     made("--mode", "suggest")
     (tmp_path / "how.txt").write_text("Look twice.\n", encoding="utf-8")
     assert "--aspect" in hmc("guideline", "set", "how.txt").err or hmc("guideline", "set", "how.txt").code == 2
-    assert "guideline version 2" in hmc("guideline", "set", "how.txt", "--aspect", "tone").out
+    first = hmc("guideline", "set", "how.txt", "--aspect", "tone").out
+    assert "would have guideline version 2" in first
+    assert "add --yes" in first
+    assert len(hmc("guideline", "show", "--aspect", "tone", "--json").json) == 1
+    assert "has guideline version 2" in hmc("guideline", "set", "how.txt", "--aspect", "tone", "--yes").out
     assert "already" in hmc("guideline", "set", "how.txt", "--aspect", "tone").err
     assert hmc("guideline", "set", "nowhere.txt", "--aspect", "tone").code == 2
     shown = hmc("guideline", "show", "--aspect", "tone", "--json").json
     assert [(each["version"], each["text"]) for each in shown] == [("1", ""), ("2", "Look twice.")]
+    (tmp_path / "how.txt").write_text("Look  twice, please.\n", encoding="utf-8")
+    reworded = hmc("guideline", "set", "how.txt", "--aspect", "tone", "--wording", "--yes")
+    assert "other words for version 2" in reworded.out
+    assert hmc("guideline", "use", "1", "--aspect", "tone", "--yes").code == 0
+    told = hmc("guideline", "show", "--aspect", "tone").out
+    assert "version 1, in force" in told
+    assert "means the same as version 2" in told
+    assert "in force" in hmc("guideline", "use", "1", "--aspect", "tone").err
 
 
 def test_options_of_a_campaign_are_refused_for_a_file(hmc: Any, tmp_path: Path) -> None:
@@ -77,5 +89,5 @@ def test_both_arms_show_in_the_status(hmc: Any, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(Campaign, "status", status)
     said = " ".join(hmc("status").out.split())
     assert "2 answers blind, 2 in view of the machine's label" in said
-    assert "3 answers under an earlier guideline" in said
+    assert "3 answers under another guideline" in said
     assert hmc("status", "--json").json["arms"][0]["anchoring"]["value"] == 0.5
