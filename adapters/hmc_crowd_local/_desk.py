@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hmc_crowd._base.ids import IdSource
     from hmc_crowd.platform import Hit
     from hmc_crowd_local._records import Recruited
-    from hmc_crowd_local._timing import PageEvent
+    from hmc_crowd_local._timing import PageEvent, Span
 
 __all__ = ["Changes", "Desk"]
 
@@ -42,6 +42,7 @@ class Changes:
     changed_submissions: dict[str, None] = field(default_factory=dict)
     answers: dict[tuple[str, str, str], None] = field(default_factory=dict)
     events: list[tuple[str, int]] = field(default_factory=list)
+    spans: dict[str, None] = field(default_factory=dict)
     claims: dict[tuple[str, str, str, str], str] = field(default_factory=dict)
 
 
@@ -80,6 +81,8 @@ class Desk:
         self.events: dict[str, list[PageEvent]] = defaultdict(list)
         self.skips: dict[str, set[tuple[str, str]]] = defaultdict(set)
         self.claims: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+        # By worker and submission: what was counted as active time, no second of a worker twice.
+        self.counted: dict[str, dict[str, list[Span]]] = defaultdict(dict)
         self.changes = Changes()
 
     # What was stored before: put on the desk without a check, because it was checked when it happened.
@@ -246,8 +249,7 @@ class Desk:
         record.is_late = state is SubmissionState.EXPIRED
         record.state, record.submitted_at = state, at
         record.ended_at = record.ended_at or at
-        answers = () if expects_events else self.answers[submission_id].values()
-        stop_clocks(record, self.hits[record.hit_id], answers, self.events[submission_id], at=at)
+        self._stop_clocks(record, () if expects_events else self.answers[submission_id].values(), at)
         self._touch(record)
         return record
 
@@ -319,11 +321,18 @@ class Desk:
     def _end(self, record: SubmissionRecord, state: SubmissionState, at: datetime) -> None:
         record.state, record.ended_at = state, at
         # How long people worked who were not done in the end is a lower bound for how long the work takes.
-        name = record.submission_id
-        stop_clocks(record, self.hits[record.hit_id], self.answers[name].values(), self.events[name], at=at)
+        self._stop_clocks(record, self.answers[record.submission_id].values(), at)
         if state in FREE:
             record.place = None
         self._touch(record)
+
+    def _stop_clocks(self, record: SubmissionRecord, answers: Iterable[AnswerRecord], at: datetime) -> None:
+        name, mine = record.submission_id, self.counted[record.worker]
+        others = [
+            span for other, spans in mine.items() if other != name for span in spans if span[1] > record.accepted_at
+        ]
+        mine[name] = stop_clocks(record, self.hits[record.hit_id], answers, self.events[name], at=at, counted=others)
+        self.changes.spans[name] = None
 
     def _touch(self, record: SubmissionRecord) -> None:
         if record.submission_id not in self.changes.new_submissions:

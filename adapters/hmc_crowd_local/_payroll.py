@@ -8,22 +8,29 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from hmc_crowd.platform import SubmissionState
+from hmc_crowd_local._repository import chunks
+from hmc_crowd_local._spans import PAGES
 from hmc_crowd_local._steps import Steps
-from hmc_crowd_local._tables import BONUS, HIT, SUBMISSION
+from hmc_crowd_local._tables import BONUS, HIT, SUBMISSION, WORK_SPAN
 from hmc_crowd_local._tables_pages import PAYOUT
 from hmc_crowd_local._terms import earned_of, read_terms
+from hmc_crowd_local._timing import beyond, seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hmc_crowd_local._timing import Span
+
 __all__ = ["Earnings", "Owed", "Payroll"]
 
+_MOST_AT_ONCE = 500
 _STATES = {SubmissionState.SUBMITTED.value: "pending", SubmissionState.APPROVED.value: "approved"}
 
 
@@ -96,8 +103,13 @@ class Payroll(Steps):
         )
         found, salaried = [], 0
         with self._database.read() as connection:
-            for row in connection.execute(query.order_by(SUBMISSION.c.submission_id)):
-                elapsed = None if row.submitted_at is None else (row.submitted_at - row.accepted_at).total_seconds()
+            rows = connection.execute(query.order_by(SUBMISSION.c.submission_id)).all()
+            hourly = {
+                row.worker for row in rows if row.active_s is None and read_terms(row.terms).pay_form == "per_hour"
+            }
+            unmeasured = _unmeasured(connection, hourly)
+            for row in rows:
+                elapsed = unmeasured.get(row.submission_id)
                 amount = earned_of(
                     read_terms(row.terms), row.pay_minor, row.time_limit_s, active_s=row.active_s, elapsed_s=elapsed
                 )
@@ -132,3 +144,28 @@ class Payroll(Steps):
                 )
                 for row in connection.execute(query)
             ]
+
+
+def _unmeasured(connection: sa.Connection, workers: set[str]) -> dict[str, float]:
+    """Return the seconds of hourly work whose page measured nothing: from taking to handing in, none of them twice.
+
+    A person has one clock: what was counted as active elsewhere, or lies in another such HIT that was handed in before,
+    is not time of this one.
+    """
+    found: dict[str, float] = {}
+    for some in chunks(sorted(workers), _MOST_AT_ONCE):
+        counted: dict[str, list[Span]] = defaultdict(list)
+        spans = sa.select(WORK_SPAN).where(WORK_SPAN.c.door == PAGES, WORK_SPAN.c.worker.in_(some))
+        for row in connection.execute(spans):
+            counted[row.worker].append((row.begins_at, row.ends_at))
+        mine = (SUBMISSION.c.worker.in_(some), SUBMISSION.c.active_s.is_(None), SUBMISSION.c.submitted_at.is_not(None))
+        query = sa.select(SUBMISSION, HIT.c.terms, HIT.c.time_limit_s).join(HIT, HIT.c.hit_id == SUBMISSION.c.hit_id)
+        query = query.where(*mine, SUBMISSION.c.state.in_(list(_STATES)))
+        for row in connection.execute(query.order_by(SUBMISSION.c.submitted_at, SUBMISSION.c.submission_id)):
+            if read_terms(row.terms).pay_form != "per_hour":
+                continue
+            end = min(row.submitted_at, row.accepted_at + timedelta(seconds=row.time_limit_s))
+            own = beyond([(row.accepted_at, end)], counted[row.worker])
+            counted[row.worker] += own
+            found[row.submission_id] = seconds_of(own)
+    return found

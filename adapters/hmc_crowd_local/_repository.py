@@ -13,6 +13,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from hmc_crowd.platform import Hit, HitItem, SubmissionState
 from hmc_crowd_local._desk import Changes
 from hmc_crowd_local._records import AnswerRecord, HitRecord, SubmissionRecord, content_hash
+from hmc_crowd_local._spans import PAGES, counted_spans, keep_spans
 from hmc_crowd_local._tables import ANSWER, CLAIM, EVENT, HIT, HIT_ITEM, SUBMISSION
 from hmc_crowd_local._tables_pages import SKIP
 from hmc_crowd_local._terms import read_terms, write_terms
@@ -116,6 +117,10 @@ def load_work(connection: sa.Connection, desk: Desk, submission_id: str) -> None
     desk.events[submission_id].extend(
         PageEvent(row.kind, row.at, row.item, row.page, row.page_ms, row.epoch_ms) for row in connection.execute(query)
     )
+    record = desk.submissions.get(submission_id)
+    if record is not None:
+        mine = counted_spans(connection, PAGES, record.worker, since=record.accepted_at)
+        desk.counted[record.worker].update(mine)
     skipped = sa.select(SKIP.c.item, SKIP.c.aspect).where(SKIP.c.submission_id == submission_id)
     desk.skips[submission_id].update((row.item, row.aspect) for row in connection.execute(skipped))
 
@@ -137,6 +142,7 @@ def flush(connection: sa.Connection, desk: Desk) -> None:
     _insert(connection, SUBMISSION, [_submission_row(desk.submissions[each]) for each in changes.new_submissions])
     _upsert_answers(connection, desk)
     _insert(connection, EVENT, [_event_row(desk, submission_id, seq) for submission_id, seq in changes.events])
+    _keep_spans(connection, desk)
     _insert(
         connection,
         CLAIM,
@@ -146,6 +152,14 @@ def flush(connection: sa.Connection, desk: Desk) -> None:
         ],
     )
     desk.changes = Changes()
+
+
+def _keep_spans(connection: sa.Connection, desk: Desk) -> None:
+    for are_new in (False, True):
+        some = [each for each in desk.changes.spans if (each in desk.changes.new_submissions) is are_new]
+        whose = {name: desk.submissions[name].worker for name in some}
+        spans = {(name, worker): desk.counted[worker][name] for name, worker in whose.items()}
+        keep_spans(connection, PAGES, spans, are_new=are_new)
 
 
 def submission_of(row: Any) -> SubmissionRecord:

@@ -29,6 +29,7 @@ __all__ = [
     "PREFIX",
     "SUBMISSION",
     "VERSION_TABLE",
+    "WORK_SPAN",
 ]
 
 PREFIX = "workplace_"
@@ -178,6 +179,19 @@ EVENT = sa.Table(
     sa.Column("epoch_ms", sa.Double),
     _time("received_at"),
     sa.Index("uq_workplace_event_page", "submission_id", "page", "page_seq", unique=True),
+)
+
+# What was counted as active time. A second of a worker is counted once among the HITs of a door: the task pages
+# ("pages"), or the MTurk door ("mturk"), whose frame may hold the task pages and then sees the same work.
+WORK_SPAN = sa.Table(
+    "workplace_work_span",
+    METADATA,
+    _text("door", primary_key=True),
+    _text("submission_id", primary_key=True),
+    _text("worker", primary_key=True),  # an assignment of the MTurk door may pass from one worker to another
+    _time("begins_at", nullable=False, primary_key=True),
+    _time("ends_at", nullable=False),
+    sa.Index("ix_workplace_work_span_worker_ends_at", "door", "worker", "ends_at"),
 )
 
 CLAIM = sa.Table(

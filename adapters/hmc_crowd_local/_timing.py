@@ -3,6 +3,9 @@
 Active time is the sum of the gaps between events while the page was visible, each gap cut at a reading allowance for
 the item that is shown: at least a minute, more for long texts, at most ten minutes. Heartbeats say that the page is
 open, not that anybody is there, and count for nothing. Raw events are kept, so another rule can be applied later.
+
+A person has one clock: a second counts once, in however many pages and HITs it was spent (`beyond`), and none outside
+the time that our server saw the work take (`within`).
 """
 
 from __future__ import annotations
@@ -16,7 +19,21 @@ from hmc_crowd.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["EVENT_KINDS", "PageEvent", "active_seconds", "clocks_disagree", "reading_allowance_s", "time_quality"]
+__all__ = [
+    "EVENT_KINDS",
+    "PageEvent",
+    "Span",
+    "active_seconds",
+    "active_spans",
+    "beyond",
+    "clocks_disagree",
+    "reading_allowance_s",
+    "seconds_of",
+    "time_quality",
+    "within",
+]
+
+Span = tuple[datetime, datetime]
 
 EVENT_KINDS = ("shown", "visible", "hidden", "focus", "blur", "input", "answer", "submit", "heartbeat")
 _LEAST_S, _MOST_S = 60.0, 600.0
@@ -81,22 +98,52 @@ def active_seconds(events: Iterable[PageEvent], allowance_s: Mapping[str, float]
     >>> active_seconds([PageEvent(kind, start + timedelta(seconds=s)) for kind, s in seen], {})
     (15.0, False)
     """
+    spans, was_cut = active_spans(events, allowance_s)
+    return seconds_of(spans), was_cut
+
+
+def active_spans(events: Iterable[PageEvent], allowance_s: Mapping[str, float]) -> tuple[list[Span], bool]:
+    """Return when somebody was active, as spans in order that do not overlap, and whether any gap was cut."""
     pages: dict[str | None, list[PageEvent]] = {}
     for event in sorted(events, key=lambda event: event.at):
         if event.kind != "heartbeat":
             pages.setdefault(event.page, []).append(event)
-    spans: list[tuple[datetime, datetime]] = []
+    spans: list[Span] = []
     was_cut = False
     for seen in pages.values():
         found, cut = _active_spans(seen, allowance_s)
         spans += found
         was_cut = was_cut or cut
-    return _length_of_union(spans), was_cut
+    return _union(spans), was_cut
 
 
-def _active_spans(
-    seen: list[PageEvent], allowance_s: Mapping[str, float]
-) -> tuple[list[tuple[datetime, datetime]], bool]:
+def within(spans: Iterable[Span], begin: datetime, end: datetime) -> list[Span]:
+    """Return the parts of spans that lie between two moments."""
+    cut = [(max(first, begin), min(last, end)) for first, last in spans]
+    return [(first, last) for first, last in cut if last > first]
+
+
+def beyond(spans: Iterable[Span], counted: Iterable[Span]) -> list[Span]:
+    """Return the parts of spans that were not counted before.
+
+    >>> from datetime import UTC, datetime, timedelta
+    >>> at = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=s) for s in range(100)]
+    >>> seconds_of(beyond([(at[0], at[50]), (at[60], at[70])], [(at[10], at[20]), (at[40], at[65])]))
+    35.0
+    """
+    left = _union(spans)
+    for first, last in _union(counted):
+        kept = []
+        for begin, end in left:
+            if end <= first or begin >= last:
+                kept.append((begin, end))
+                continue
+            kept += [each for each in ((begin, first), (last, end)) if each[1] > each[0]]
+        left = kept
+    return left
+
+
+def _active_spans(seen: list[PageEvent], allowance_s: Mapping[str, float]) -> tuple[list[Span], bool]:
     """Return when one page was visible and used, each gap cut at its allowance, and whether one was cut."""
     spans, was_cut, is_visible = [], False, True
     shown: str | None = None
@@ -117,16 +164,22 @@ def _active_spans(
     return spans, was_cut
 
 
-def _length_of_union(spans: list[tuple[datetime, datetime]]) -> float:
-    """Return the seconds that lie in at least one of the spans."""
-    total = timedelta()
-    reached: datetime | None = None
+def _union(spans: Iterable[Span]) -> list[Span]:
+    """Return what lies in at least one of the spans, in order."""
+    found: list[Span] = []
     for begin, end in sorted(spans):
-        start = begin if reached is None or begin > reached else reached
-        if end > start:
-            total += end - start
-            reached = end
-    return total.total_seconds()
+        if end <= begin:
+            continue
+        if found and begin <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((begin, end))
+    return found
+
+
+def seconds_of(spans: Iterable[Span]) -> float:
+    """Return the seconds that lie in at least one of the spans."""
+    return sum((end - begin for begin, end in _union(spans)), timedelta()).total_seconds()
 
 
 def clocks_disagree(events: Iterable[PageEvent], *, most_s: float = 2.0) -> bool:

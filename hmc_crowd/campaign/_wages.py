@@ -12,10 +12,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hmc_crowd._base.money import Money
 from hmc_crowd.campaign._capacity import time_text
+from hmc_crowd.campaign._worked import worked_seconds
 from hmc_crowd.errors import InputError
 from hmc_crowd.platform import SubmissionState
 
@@ -193,11 +194,12 @@ def reckoned(
     rates: list[float] = []
     total = 0.0
     top_ups: dict[tuple[str, str], int] = {}
-    columns = ("platform", "submission_id", "hit_key", "state", "active_s", "platform_elapsed_s")
-    for platform, name, key, state, active, elapsed in zip(*(submissions[each] for each in columns), strict=True):
-        hit, seconds = by_key.get(key), _seconds(active, elapsed)
-        # Refused work earned nothing, and nobody tops it up: it is no evidence of what the task pays.
-        if hit is None or seconds is None or state not in _PAID:
+    # Refused work earned nothing, and nobody tops it up: it is no evidence of what the task pays.
+    paid = submissions[submissions["state"].isin([each.value for each in _PAID])]
+    columns = (paid["platform"], paid["submission_id"], paid["hit_key"], worked_seconds(paid))
+    for platform, name, key, seconds in zip(*columns, strict=True):
+        hit = by_key.get(key)
+        if hit is None or not seconds > 0:
             continue
         earned = _earned(hit, seconds)
         if earned is None:
@@ -218,14 +220,6 @@ def reckoned(
         top_ups=top_ups,
         earned_minor=total,
     )
-
-
-def _seconds(active: Any, elapsed: Any) -> float | None:
-    """Return the active time, or the platform's where it was not measured; None where nobody knows."""
-    for each in (active, elapsed):
-        if each is not None and each == each and each > 0:  # a missing float is not equal to itself
-            return float(each)
-    return None
 
 
 def _earned(hit: HitRecord, seconds: float) -> float | None:

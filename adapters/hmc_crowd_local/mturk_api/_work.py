@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from hmc_crowd_local._spans import MTURK, counted_spans, keep_spans
 from hmc_crowd_local._tables_mturk import ASSIGNMENT, BLOCK, HIT_TYPE, LIVE, M_EVENT, M_HIT
-from hmc_crowd_local._timing import PageEvent, active_seconds, time_quality
+from hmc_crowd_local._timing import PageEvent, active_spans, beyond, seconds_of, time_quality, within
 from hmc_crowd_local.mturk_api._answer_key import form_fields
 from hmc_crowd_local.mturk_api._assignments import find_assignment
 from hmc_crowd_local.mturk_api._call import counts_of, hold
@@ -178,9 +179,21 @@ def _clocks(call: Call, row: Any) -> dict[str, Any]:
         .order_by(M_EVENT.c.seq)
     )
     events = [PageEvent(each.kind, each.at, each.item) for each in rows]
-    active_s, was_cut = active_seconds(events, {}) if events else (None, False)
+    claimed, was_cut = active_spans(events, {})
+    claimed_s = seconds_of(claimed) if events else None
     platform_s = (call.now - row.accepted_at).total_seconds()
-    quality = time_quality(platform_s=platform_s, page_s=page_s, active_s=active_s, was_cut=was_cut)
+    quality = time_quality(platform_s=platform_s, page_s=page_s, active_s=claimed_s, was_cut=was_cut)
+    if not events:
+        return {"page_elapsed_s": page_s, "active_s": None, "time_quality": quality}
+    # What a page claims is cut at our own clock, and no second of a worker counts in two HITs.
+    own = within(claimed, row.accepted_at, call.now)
+    counted = counted_spans(call.connection, MTURK, row.worker, since=row.accepted_at)
+    others = [span for name, spans in counted.items() if name != row.assignment_id for span in spans]
+    spans = beyond(own, others)
+    keep_spans(call.connection, MTURK, {(row.assignment_id, row.worker): spans})
+    active_s = seconds_of(spans)
+    if active_s < seconds_of(own) and quality in {"ok", "capped"}:
+        quality = "overlap_adjusted"
     return {"page_elapsed_s": page_s, "active_s": active_s, "time_quality": quality}
 
 
