@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pandas as pd
 
+from hmc_crowd._base.parameters import Parameters
 from hmc_crowd.aggregation._ties import TIE_RULES, TieRule, decide
 from hmc_crowd.errors import InputError, ModelError
 
@@ -24,7 +25,7 @@ __all__ = ["CategoricalAggregator", "require_room", "worker_label_index"]
 _MOST_CELLS = 1 << 28
 
 
-class CategoricalAggregator:
+class CategoricalAggregator(Parameters):
     """Base of aggregators over a fixed set of labels; subclasses implement ``fit``."""
 
     labels_: pd.Series[Any]

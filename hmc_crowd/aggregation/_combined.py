@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pandas as pd
 
+from hmc_crowd._base.parameters import Parameters
 from hmc_crowd.aggregation._names import require_columns
 from hmc_crowd.errors import FrameError, InputError
 
@@ -100,7 +101,7 @@ def answer_evidence(
     return pd.DataFrame(_softmax(score), index, names), pd.DataFrame(echoes, index, names)
 
 
-class CombinedConfidence:
+class CombinedConfidence(Parameters):
     """Weigh machine and people into one probability, calibrated on items whose label is known.
 
     Parameters

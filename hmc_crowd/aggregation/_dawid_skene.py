@@ -186,7 +186,8 @@ class DawidSkene(CategoricalAggregator):
         self.tol = require_positive(tol, name="tol")
         self.prior: float | Literal["auto"] = "auto" if prior == "auto" else float(prior)
         self.repeats: Repeats = repeats
-        self.engine = engine_of(engine)
+        engine_of(engine)  # refuses what is none
+        self.engine: EngineName | Engine = engine
 
     def fit(
         self,
@@ -235,7 +236,7 @@ class DawidSkene(CategoricalAggregator):
         """
         if not isinstance(answers, pd.DataFrame) and not (weights is None and strata is None):
             raise InputError("weights and strata need the answers in this process; give them as a pandas DataFrame")
-        coded, session = self.engine.prepare(answers, gold, labels=labels, repeats=self.repeats)
+        coded, session = engine_of(self.engine).prepare(answers, gold, labels=labels, repeats=self.repeats)
         n_tasks, n_workers, k = len(coded.tasks), len(coded.workers), len(coded.labels)
         require_room("DawidSkene", cells=n_workers * k * k, shape=f"{n_workers:,} workers x {k:,} x {k:,} labels")
         require_room("DawidSkene", cells=n_tasks * k, shape=f"{n_tasks:,} tasks x {k:,} labels")

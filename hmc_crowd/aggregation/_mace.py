@@ -67,6 +67,7 @@ class MACE(VoteAggregator):
     """
 
     method = "MACE"
+    _kept_as = {"method": "inference"}  # noqa: RUF012
     trust_: pd.Series[Any]
     spamming_: pd.Series[Any]
     habits_: pd.DataFrame

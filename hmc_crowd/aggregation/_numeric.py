@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from hmc_crowd._base.checks import first_rows, float_vector
+from hmc_crowd._base.parameters import Parameters
 from hmc_crowd.aggregation._gold import gold_table, require_gold_kind
 from hmc_crowd.aggregation._names import coded as place_in
 from hmc_crowd.aggregation._names import label_index, require_columns, require_one_aspect, sorted_codes
@@ -50,7 +51,7 @@ class NumericCounts:
     gold_used: int
 
 
-class NumericAggregator:
+class NumericAggregator(Parameters):
     """Learn values, and each worker's bias and variance.
 
     Parameters
@@ -111,7 +112,10 @@ class NumericAggregator:
     ) -> None:
         if repeats not in REPEAT_RULES:
             raise InputError(f"repeats is {repeats!r}; choose one of {', '.join(map(repr, REPEAT_RULES))}")
-        self.levels = None if levels is None else label_index(levels)
+        # An index is kept as it is: a clone must hold the very levels that it was given.
+        self.levels = levels if levels is None or isinstance(levels, pd.Index) else label_index(levels)
+        if self.levels is not None:
+            label_index(self.levels)
         self.strength = require_positive(strength, name="strength", above=True)
         self.n_iter = require_whole(n_iter, name="n_iter")
         self.tol = require_positive(tol, name="tol")

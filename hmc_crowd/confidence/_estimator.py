@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
+from hmc_crowd._base.parameters import Parameters
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,28 +34,6 @@ class ConfidenceEstimator(Protocol):
     def confidence(self, X: ArrayLike, predicted: Any) -> NDArray[np.float64]:
         """Return the confidence in the predicted labels, shape (n_items,)."""
         ...
-
-
-class Parameters:
-    """scikit-learn's manners: parameters are what the constructor takes, and can be read and set by name."""
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - scikit-learn's signature
-        """Return the constructor's arguments."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
-
-    def set_params(self, **values: Any) -> Self:
-        """Set arguments of the constructor; unknown ones are refused."""
-        known = self.get_params()
-        for name, value in values.items():
-            if name not in known:
-                raise InputError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}")
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        default = {name: each.default for name, each in inspect.signature(type(self)).parameters.items()}
-        said = (f"{name}={value!r}" for name, value in self.get_params().items() if value != default[name])
-        return f"{type(self).__name__}({', '.join(said)})"
 
 
 def register_confidence(name: str) -> Callable[[type[Any]], type[Any]]:

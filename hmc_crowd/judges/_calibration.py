@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hmc_crowd._base.parameters import Parameters
 from hmc_crowd.errors import FrameError, ModelError, StateError
 from hmc_crowd.judges._judge import LABELS, fingerprint
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["JudgeCalibration", "as_predictions"]
 
 
-class JudgeCalibration:
+class JudgeCalibration(Parameters):
     """Map a judge's probability to the chance that people agree.
 
     Attributes

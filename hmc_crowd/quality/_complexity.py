@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from hmc_crowd._base.checks import float_vector
+from hmc_crowd._base.parameters import Parameters
 from hmc_crowd.aggregation._codes import encode  # because repeated and missing answers follow one rule
 from hmc_crowd.errors import FrameError, InputError, ModelError, StateError
 from hmc_crowd.quality._logistic_curve import LogisticCurve
@@ -138,7 +139,7 @@ class ComplexityReport:
         return f"complexity of {self.items:,} items: {told} of the spread of disagreement is told"
 
 
-class ComplexityModel:
+class ComplexityModel(Parameters):
     """Learn the chance of disagreement: logistic regression on features, calibrated out of fold.
 
     Parameters

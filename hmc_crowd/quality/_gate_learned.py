@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 import pandas as pd
 
+from hmc_crowd._base.parameters import Parameters
 from hmc_crowd.aggregation._gold import gold_table  # because gold is read in one way
 from hmc_crowd.confidence import Calibrator  # because a monotone calibration chosen by cross-validation is there
 from hmc_crowd.errors import InputError, StateError
@@ -41,7 +42,7 @@ __all__ = ["LearnedGate", "wrong_labels"]
 _LEAST_ITEMS, _LEAST_EACH, _FOLDS = 20, 5, 5
 
 
-class LearnedGate(GateBase):
+class LearnedGate(Parameters, GateBase):
     """A logistic curve, a random forest or boosted trees that predict where the crowd's label is wrong.
 
     Parameters
@@ -94,6 +95,8 @@ class LearnedGate(GateBase):
     trees_: Trees | None
     data_hash_: str
 
+    _kept_as = {"threshold": "_threshold"}  # noqa: RUF012
+
     def __init__(
         self,
         kind: Literal["logistic", "xgboost", "random_forest"] = "logistic",
@@ -109,9 +112,18 @@ class LearnedGate(GateBase):
             raise InputError(f"threshold is {threshold!r}; give a probability in [0, 1]")
         self.kind, self.features = kind, features
         self.costs = costs or GateCosts()
-        self.threshold = self.costs.threshold if threshold is None else float(threshold)
+        self._threshold = None if threshold is None else float(threshold)
         self.weighted = bool(weighted)
-        self.name = f"learned ({kind})"
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """What decides, in words."""
+        return f"learned ({self.kind})"
+
+    @property
+    def threshold(self) -> float:
+        """From which probability of a wrong label on an expert looks: as given, else what the costs make of it."""
+        return self.costs.threshold if self._threshold is None else self._threshold
 
     def fit(
         self,

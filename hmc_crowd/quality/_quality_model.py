@@ -21,6 +21,7 @@ import pandas as pd
 
 from hmc_crowd._base.checks import first_rows
 from hmc_crowd._base.extras import require
+from hmc_crowd._base.parameters import Parameters
 from hmc_crowd.errors import FrameError, InputError, ModelError, StateError
 from hmc_crowd.quality._gate_trees import BoostedTrees, ForestTrees, Trees
 from hmc_crowd.quality._logistic_curve import LogisticCurve
@@ -72,7 +73,7 @@ class QualityModelReport:
         )
 
 
-class WorkerQualityModel:
+class WorkerQualityModel(Parameters):
     """Learn the probability of a right answer from `quality_features`.
 
     Parameters
