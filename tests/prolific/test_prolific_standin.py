@@ -55,6 +55,14 @@ class Api:
         return word
 
 
+def test_an_unknown_path_or_method_is_answered_with_the_error_envelope(lab, api) -> None:
+    for method, path in (("GET", "nothing/here/"), ("POST", "studies"), ("DELETE", "studies/"), ("GET", "")):
+        answer = api(method, path)
+        assert answer.status_code in {404, 405}
+        error = answer.json()["error"]
+        assert (error["status"], bool(error["title"]), bool(error["detail"])) == (answer.status_code, True, True)
+
+
 @pytest.fixture
 def api(lab):
     made = Api(lab)

@@ -8,6 +8,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import ValidationError
+from starlette.exceptions import HTTPException
 
 from hmc_crowd_prolific.standin._control import control_routes
 from hmc_crowd_prolific.standin._errors import Refusal, envelope
@@ -60,6 +61,12 @@ def _errors(app: FastAPI) -> None:
     @app.exception_handler(Refusal)
     def _refusal(_: Request, refusal: Refusal) -> JSONResponse:
         return JSONResponse(envelope(refusal), status_code=refusal.status)
+
+    @app.exception_handler(HTTPException)
+    def _no_route(_: Request, error: HTTPException) -> JSONResponse:
+        detail = "Not found." if error.status_code == 404 else str(error.detail)
+        refusal = Refusal(error.status_code, detail, code=140_004, title=str(error.detail))
+        return JSONResponse(envelope(refusal), status_code=error.status_code, headers=error.headers)
 
     @app.exception_handler(RequestValidationError)
     def _invalid(_: Request, error: RequestValidationError) -> JSONResponse:
