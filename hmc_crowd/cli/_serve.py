@@ -234,6 +234,16 @@ def keys_revoke(
 @keys_app.command("worker")
 def keys_worker(
     worker: Annotated[str, typer.Argument(metavar="WORKER", help="An A, then capital letters and digits.")],
+    country: Annotated[
+        str | None,
+        typer.Option("--country", metavar="CC", help="Note where they live, for HITs that ask for it: US, DE, ..."),
+    ] = None,
+    subdivision: Annotated[
+        str | None, typer.Option("--subdivision", metavar="CC", help="With --country: the part of it, for US a state.")
+    ] = None,
+    is_adult: Annotated[
+        bool | None, typer.Option("--adult/--not-adult", help="Note whether they are of age, for HITs that ask for it.")
+    ] = None,
     public_url: Annotated[
         str, typer.Option("--public-url", metavar="URL", help="Where the workplace is served.")
     ] = "http://127.0.0.1:8000",
@@ -242,6 +252,7 @@ def keys_worker(
 ) -> None:
     """Print the link by which a worker finds the HITs of the MTurk API; whoever has it works under that id."""
     with connect("local", workplace) as place:
+        place.front_door().set_worker(worker, country=country, subdivision=subdivision, is_adult=is_adult)
         key = place.front_door().worker_key(worker)
     link = f"{public_url.rstrip('/')}/mturk/hits?workerId={worker}&key={key}"
     if as_json:

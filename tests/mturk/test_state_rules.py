@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from mturk_house import AMAZON_FEES, EXTERNAL
 
+from hmc_crowd.errors import InputError
+
 TYPE = {"Title": "T", "Description": "D", "Reward": "0.05", "AssignmentDurationInSeconds": 600}
 HIT = {**TYPE, "LifetimeInSeconds": 3600, "Question": EXTERNAL, "MaxAssignments": 2}
 DAY = 24 * 3600
@@ -421,13 +423,43 @@ def test_r12_locale_and_age(desk) -> None:
     assert found == {"ACAL": [0, 2], "ANY": [], "ANL": [1], "AUNKNOWN": []}
 
 
+def test_r12_a_subdivision_that_nobody_noted_is_neither_inside_nor_outside(desk) -> None:
+    outside = {
+        "QualificationTypeId": LOCALE,
+        "Comparator": "NotIn",
+        "LocaleValues": [{"Country": "US", "Subdivision": "CA"}, {"Country": "FR"}],
+    }
+    hit_id = desk.hit(MaxAssignments=9, QualificationRequirements=[outside])
+    desk.door.set_worker("AUS", country="US")
+    with pytest.raises(TurkError, match="nobody has noted here where you live; the people of this workplace"):
+        desk.workers.accept(hit_id, "AUS")
+    desk.door.set_worker("AUS", country="US", subdivision="NY")
+    desk.workers.accept(hit_id, "AUS")
+
+
+def test_r12_what_is_not_said_of_a_worker_stays(desk) -> None:
+    grown = {"QualificationTypeId": "00000000000000000060", "Comparator": "Exists"}
+    hit_id = desk.hit(QualificationRequirements=[grown])
+    desk.door.set_worker("A1", is_adult=True)
+    desk.door.set_worker("A1", country="NL")
+    desk.workers.accept(hit_id, "A1")
+
+
+@pytest.mark.parametrize(("country", "subdivision"), [("us", None), ("USA", None), ("US", "C"), (None, "CA")])
+def test_r12_a_place_is_two_capital_letters(desk, country: str | None, subdivision: str | None) -> None:
+    with pytest.raises(InputError, match=r"capital letters|of no country"):
+        desk.door.set_worker("A1", country=country, subdivision=subdivision)
+
+
 def test_r13_pages(desk) -> None:
     hits = [desk.hit() for _ in range(12)]
     first = desk("ListHITs")
     assert (first["NumResults"], len(first["NextToken"]) <= 255) == (10, True)
     rest = desk("ListHITs", NextToken=first["NextToken"], MaxResults=100)
     assert {each["HITId"] for each in first["HITs"] + rest["HITs"]} == set(hits)
-    assert rest["NextToken"] is None
+    # The last page with rows has a token, too; the empty page behind it has none.
+    over = desk("ListHITs", NextToken=rest["NextToken"])
+    assert (over["HITs"], over["NumResults"], over["NextToken"]) == ([], 0, None)
     for token in ("nonsense", first["NextToken"][:-4] + "AAAA", "ä", first["NextToken"] + "=="):
         with pytest.raises(TurkError, match="NextToken is not one"):
             desk("ListHITs", NextToken=token)

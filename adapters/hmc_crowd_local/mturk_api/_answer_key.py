@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from hmc_crowd._base.money import round_half_up
+from hmc_crowd_local.mturk_api._form_check import check_form
 from hmc_crowd_local.mturk_api._problems import TurkError, invalid
 from hmc_crowd_local.mturk_api._questions import check_size, read_question
 from hmc_crowd_local.mturk_api._xml import child, children, local, parse, text_of
@@ -25,9 +26,10 @@ __all__ = ["check_answer_key", "check_test", "form_fields", "score"]
 
 def check_test(text: str, settings: Settings) -> None:
     """Refuse a test that is no QuestionForm."""
-    kind = read_question(text, settings, name="Test").kind
-    if kind != "QuestionForm":
-        raise TurkError("XMLParseError", f"Test is a {kind}; a qualification test must be a QuestionForm")
+    test = read_question(text, settings, name="Test")
+    if test.form is None:
+        raise TurkError("XMLParseError", f"Test is a {test.kind}; a qualification test must be a QuestionForm")
+    check_form(test.form, name="Test")
 
 
 def check_answer_key(text: str) -> None:

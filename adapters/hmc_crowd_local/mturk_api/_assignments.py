@@ -12,7 +12,7 @@ from hmc_crowd_local.mturk_api._call import hold, require_funds, spend
 from hmc_crowd_local.mturk_api._hit_types import check_limits
 from hmc_crowd_local.mturk_api._hit_views import hit_views
 from hmc_crowd_local.mturk_api._paging import page
-from hmc_crowd_local.mturk_api._problems import TurkError, does_not_exist, invalid, wrong_state
+from hmc_crowd_local.mturk_api._problems import TurkError, does_not_exist, wrong_state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -137,8 +137,6 @@ def decide(call: Call, row: Any, *, is_good: bool, feedback: str | None) -> None
 
 def _check_feedback(call: Call, request: Mapping[str, Any]) -> None:
     check_limits(request, {"RequesterFeedback": call.settings.feedback_chars}, {})
-    if "RequesterFeedback" in request and not request["RequesterFeedback"].strip():
-        raise invalid("RequesterFeedback is empty")
 
 
 def get_file_upload_url(call: Call, request: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
+from hmc_crowd_local.mturk_api._form_check import plain_text
 from hmc_crowd_local.mturk_api._xml import child, children, local, text_of
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _texts(element: Element) -> Iterator[dict[str, Any]]:
         elif kind == "Text":
             yield {"kind": "text", "text": text}
         elif kind == "FormattedContent":
-            yield {"kind": "text", "text": re.sub(r"<[^>]*>", " ", text)}
+            yield {"kind": "text", "text": plain_text(text)}
         elif kind == "List":
             for entry in children(each, "ListItem"):
                 yield {"kind": "text", "text": "• " + (entry.text or "").strip()}
@@ -96,10 +97,11 @@ def _question(element: Element) -> Iterator[dict[str, Any]]:
     if selection is None:
         free = None if specification is None else child(specification, "FreeTextAnswer")
         default = "" if free is None else (text_of(free, "DefaultText") or "")
-        yield {"kind": "free", "name": name, "text": text, "required": required, "default": default}
+        part = {"kind": "free", "name": name, "text": text, "required": required, "default": default}
+        yield {**part, **_constraints(None if free is None else child(free, "Constraints"))}
         return
     choices = child(selection, "Selections")
-    most = text_of(selection, "MaxSelectionCount") or "1"
+    least, most = (text_of(selection, f"{which}SelectionCount") or "1" for which in ("Min", "Max"))
     style = (text_of(selection, "StyleSuggestion") or "").lower()
     yield {
         "kind": "choice",
@@ -109,10 +111,28 @@ def _question(element: Element) -> Iterator[dict[str, Any]]:
         "single": most == "1" and style not in {"checkbox", "multichooser"},
         "options": [] if choices is None else [_option(each) for each in children(choices, "Selection")],
         "other": choices is not None and child(choices, "OtherSelection") is not None,
+        "hint": "" if {least, most} <= {"0", "1"} else f"Choose {least} to {most}.",
     }
+
+
+def _constraints(element: Element | None) -> dict[str, Any]:
+    """Return what a browser holds an answer to: ``attributes`` of the field, and whether it is ``one_line``."""
+    length, number, form = (
+        None if element is None else child(element, name) for name in ("Length", "IsNumeric", "AnswerFormatRegex")
+    )
+    found: dict[str, str] = {}
+    if length is not None:
+        found = {"minlength": length.get("minLength", ""), "maxlength": length.get("maxLength", "")}
+    if number is not None:
+        found = {"type": "number", "step": "any", "min": number.get("minValue", ""), "max": number.get("maxValue", "")}
+    elif form is not None:
+        # The expression may match anywhere in the answer; a browser's pattern must match the whole of it.
+        found |= {"pattern": f"[\\s\\S]*(?:{form.get('regex')})[\\s\\S]*", "title": form.get("errorText", "")}
+    attributes = [(name, value) for name, value in found.items() if value]
+    return {"attributes": attributes, "one_line": number is not None or form is not None}
 
 
 def _option(selection: Element) -> tuple[str, str]:
     value = text_of(selection, "SelectionIdentifier") or ""
-    text = text_of(selection, "Text") or re.sub(r"<[^>]*>", " ", text_of(selection, "FormattedContent") or "")
+    text = text_of(selection, "Text") or plain_text(text_of(selection, "FormattedContent") or "")
     return value, text or escape(value)

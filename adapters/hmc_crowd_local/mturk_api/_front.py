@@ -61,6 +61,7 @@ OPERATIONS: Mapping[str, Callable[[Call, Mapping[str, Any]], dict[str, Any]]] = 
 }
 _READING = ("Get", "List")
 _WORKER = re.compile(r"A[A-Z0-9]{1,63}")
+_PLACE = re.compile(r"[A-Z]{2}")
 
 
 class FrontDoor(Keeper):
@@ -87,9 +88,34 @@ class FrontDoor(Keeper):
     def set_worker(
         self, worker: str, *, country: str | None = None, subdivision: str | None = None, is_adult: bool | None = None
     ) -> None:
-        """Note what system qualifications ask about a worker: where he lives, and whether he is of age."""
+        """Note what system qualifications ask about a worker: where they live, and whether they are of age.
+
+        Parameters
+        ----------
+        worker : str
+            Their id.
+        country, subdivision : str, optional
+            Two capital letters each, as ISO 3166 has them (``"US"``, ``"CA"``); a new country forgets the subdivision
+            of the old one.
+        is_adult : bool, optional
+            Whether they are of age. What is left out stays as it is.
+
+        Raises
+        ------
+        InputError
+            No worker id, no such letters, or a subdivision without its country.
+        """
         check_worker(worker)
-        values = {"country": country, "subdivision": subdivision, "is_adult": is_adult}
+        for name, value in (("country", country), ("subdivision", subdivision)):
+            if value is not None and not _PLACE.fullmatch(value):
+                raise InputError(f"{name} is {value[:40]!r}; give its two capital letters, as ISO 3166 has them")
+        if subdivision is not None and country is None:
+            raise InputError(f"subdivision is {subdivision!r}, of no country; give the country too")
+        values: dict[str, Any] = {} if country is None else {"country": country, "subdivision": subdivision}
+        if is_adult is not None:
+            values["is_adult"] = is_adult
+        if not values:
+            return
 
         def attempt() -> None:
             with self.database.write() as connection:

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from hmc_crowd_local._tables_mturk import HIT_TYPE, LAYOUT, M_HIT
 from hmc_crowd_local.mturk_api._call import counts_of, hold, require_funds
 from hmc_crowd_local.mturk_api._extend import MOST_ASSIGNMENTS, extend
+from hmc_crowd_local.mturk_api._form_check import check_form
 from hmc_crowd_local.mturk_api._hit_types import check_limits, type_for
 from hmc_crowd_local.mturk_api._hit_views import hit_views, status_of
 from hmc_crowd_local.mturk_api._lazy import dispose
@@ -53,7 +54,9 @@ def _create(call: Call, request: Mapping[str, Any], hit_type: Any) -> dict[str, 
     check_policies(request)
     question, layout_id = _question_of(call, request)
     inputs = {each["Name"]: each["Value"] for each in request.get("HITLayoutParameters", [])}
-    read_question(question, call.settings)
+    form = read_question(question, call.settings).form
+    if form is not None:
+        check_form(form, name="Question")
     places = request.get("MaxAssignments", 1)
     unit = hit_type.reward_minor + call.settings.fees.fee_minor(hit_type.reward_minor, redundancy=places)
     require_funds(call, unit * places)

@@ -1,4 +1,8 @@
-"""Pages by key: a token names where the next page begins, and fits only the query that it came from (rule R13)."""
+"""Pages by key: a token names where the next page begins, and fits only the query that it came from (rule R13).
+
+Every page with rows carries a token, the last one too, and an empty page has none: so the service did it, and clients
+read until a page is empty.
+"""
 
 from __future__ import annotations
 
@@ -27,16 +31,15 @@ _TAG = 12
 def page(
     call: Call, operation: str, request: Mapping[str, Any], query: sa.Select[Any], keys: Sequence[sa.Column[Any]]
 ) -> tuple[list[Any], str | None]:
-    """Return the rows of one page in the order of ``keys``, and the token of the next page if there are more."""
+    """Return the rows of one page in the order of ``keys``, and the token of the next page; None on an empty page."""
     limit = request.get("MaxResults", _DEFAULT)
     cursor = _open(call, operation, request)
     if cursor is not None:
         query = query.where(_after(keys, cursor))
-    rows = list(call.connection.execute(query.order_by(*keys).limit(limit + 1)))
-    if len(rows) <= limit:
+    rows = list(call.connection.execute(query.order_by(*keys).limit(limit)))
+    if not rows:
         return rows, None
-    last = [getattr(rows[limit - 1], key.name) for key in keys]
-    return rows[:limit], _seal(call, operation, request, last)
+    return rows, _seal(call, operation, request, [getattr(rows[-1], key.name) for key in keys])
 
 
 def page_of_list(
@@ -46,8 +49,8 @@ def page_of_list(
     limit = request.get("MaxResults", _DEFAULT)
     cursor = _open(call, operation, request)
     start = int(cursor[0]) if cursor else 0
-    end = start + limit
-    return list(rows[start:end]), _seal(call, operation, request, [end]) if end < len(rows) else None
+    shown = list(rows[start : start + limit])
+    return shown, _seal(call, operation, request, [start + len(shown)]) if shown else None
 
 
 def _after(keys: Sequence[sa.Column[Any]], cursor: Sequence[Any]) -> sa.ColumnElement[bool]:

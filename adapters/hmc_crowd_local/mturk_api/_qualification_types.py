@@ -96,8 +96,12 @@ def create_qualification_type(call: Call, request: Mapping[str, Any]) -> dict[st
         )
     ).first()
     if held is not None:
-        state = "exists already" if held.deleted_at is None else "was deleted a short while ago"
-        raise TurkError("QualificationTypeAlreadyExists", f"A QualificationType with the name {name!r} {state}.")
+        # Clients know this sentence, from its first word on.
+        told = "You have already created a QualificationType with this name."
+        if held.deleted_at is not None:
+            free = held.deleted_at + timedelta(seconds=call.settings.name_blocked_s)
+            told += f" It was deleted; the name is free again from {free:%Y-%m-%d %H:%M} UTC on."
+        raise TurkError("QualificationTypeAlreadyExists", told)
     values = {column: request.get(member) for member, column in _COLUMNS.items()}
     values["auto_granted"] = bool(values["auto_granted"])
     if values["auto_granted"] and values["auto_granted_value"] is None:

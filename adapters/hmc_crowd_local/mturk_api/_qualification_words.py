@@ -50,7 +50,10 @@ def why_not(requirement: Mapping[str, Any], name: str, value: tuple[int | None] 
     """
     type_id, comparator = requirement["QualificationTypeId"], requirement["Comparator"]
     if type_id == LOCALE:
-        return "This HIT is for people who live elsewhere, or nobody has noted here where you live."
+        return (
+            "This HIT is for people who live elsewhere, or nobody has noted here where you live; the people of this "
+            "workplace note your country, and its part, when you tell them."
+        )
     if comparator == "DoesNotExist":
         if type_id == ADULT:
             return "This HIT is not for adults."

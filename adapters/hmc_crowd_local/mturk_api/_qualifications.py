@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from hmc_crowd_local._tables_mturk import MESSAGE, QUALIFICATION, QUALIFICATION_REQUEST, QUALIFICATION_TYPE
 from hmc_crowd_local.mturk_api._paging import page
-from hmc_crowd_local.mturk_api._problems import TurkError, does_not_exist
+from hmc_crowd_local.mturk_api._problems import TurkError, does_not_exist, wrong_state
 from hmc_crowd_local.mturk_api._qualification_types import owned_type
 from hmc_crowd_local.mturk_api._requirements import is_system
 
@@ -70,7 +70,7 @@ def _view(row: Any) -> dict[str, Any]:
 
 
 def get_qualification_score(call: Call, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer GetQualificationScore."""
+    """Answer GetQualificationScore; what was revoked has no score, whatever it was before."""
     type_id = request["QualificationTypeId"]
     if is_system(type_id):
         raise TurkError("PermissionDeniedException", f"QualificationType {type_id} is a system type; it is not shown")
@@ -83,6 +83,8 @@ def get_qualification_score(call: Call, request: Mapping[str, Any]) -> dict[str,
     ).one_or_none()
     if held is None:
         raise does_not_exist("Qualification", f"{type_id} of {request['WorkerId']}")
+    if held.status != "Granted":
+        raise wrong_state("Qualification", "Granted", held.status)
     return {"Qualification": _view(held)}
 
 

@@ -169,8 +169,8 @@ def _meets_locale(call: Call, requirement: Mapping[str, Any], worker: str) -> bo
     row = call.connection.execute(sa.select(WORKER).where(WORKER.c.worker == worker)).one_or_none()
     if row is None or row.country is None:
         return False  # where somebody lives that nobody knows is neither inside nor outside
-    matches: bool = any(
-        each["Country"] == row.country and each.get("Subdivision") in {None, row.subdivision}
-        for each in requirement["LocaleValues"]
-    )
+    here = [each.get("Subdivision") for each in requirement["LocaleValues"] if each["Country"] == row.country]
+    if here and row.subdivision is None and None not in here:
+        return False  # so is a subdivision that nobody knows, of a country that is asked for by subdivisions
+    matches = None in here or row.subdivision in here
     return matches is (requirement["Comparator"] in {"EqualTo", "In"})
