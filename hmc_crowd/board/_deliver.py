@@ -14,7 +14,7 @@ import socket
 import threading
 from dataclasses import dataclass
 from datetime import timedelta
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -34,6 +34,9 @@ _LOG = logging.getLogger("hmc_crowd.board")
 _LONGEST_PAUSE_S = 6 * 3600.0
 _LEASE_S = 120.0
 _AT_ONCE = 20
+# Where the world's IPv6 addresses lie; the second leads to the IPv4 address in its last 32 bits (RFC 6052).
+_NAT64 = IPv6Network("64:ff9b::/96")
+_WORLD = (IPv6Network("2000::/3"), _NAT64)
 
 
 @dataclass(frozen=True)
@@ -124,9 +127,21 @@ def check_address(url: str, settings: HookSettings, *, resolve: Callable[..., An
 
 
 def _is_public(address: str) -> bool:
+    """Whether an address is the world's, and so is the IPv4 address that it holds, if it does."""
     found = ip_address(address)
-    inside = getattr(found, "ipv4_mapped", None) or found
-    return inside.is_global and not inside.is_multicast
+    if isinstance(found, IPv6Address) and found.ipv4_mapped:
+        found = found.ipv4_mapped
+    if isinstance(found, IPv4Address):
+        return found.is_global and not found.is_multicast
+    is_world = found.is_global and any(found in each for each in _WORLD)
+    return is_world and all(each.is_global and not each.is_multicast for each in _held(found))
+
+
+def _held(address: IPv6Address) -> list[IPv4Address]:
+    """Return the IPv4 addresses that gateways take out of an IPv6 address: NAT64, ISATAP, 6to4, Teredo."""
+    is_isatap = (int(address) >> 32) & 0xFCFF_FFFF == 0x0000_5EFE
+    held = [IPv4Address(int(address) & 0xFFFF_FFFF)] if is_isatap or address in _NAT64 else []
+    return [*held, *([address.sixtofour] if address.sixtofour else []), *(address.teredo or ())]
 
 
 class Deliverer:
@@ -191,12 +206,16 @@ class Deliverer:
             address = check_address(hook.url, self._settings)
             # To the address that was looked at: the name could mean another one by now.
             to = url.copy_with(host=address)
-            reply = self._http().post(to, content=body, headers=headers, extensions={"sni_hostname": url.host})
+            # Its status is all that counts: what a receiver writes is not read, however long it is.
+            with self._http().stream(
+                "POST", to, content=body, headers=headers, extensions={"sni_hostname": url.host}
+            ) as reply:
+                status, is_success = reply.status_code, reply.is_success
         except InputError as error:
             return str(error)
         except httpx.HTTPError as error:
             return f"{type(error).__name__}: {error}"[:200]
-        return None if reply.is_success else f"the receiver answered {reply.status_code}"
+        return None if is_success else f"the receiver answered {status}"
 
     def _http(self) -> httpx.Client:
         import httpx

@@ -78,6 +78,14 @@ PriceOut = Annotated[
 PerMinute = Annotated[
     float | None, typer.Option("--per-minute", metavar="CALLS", help="Most calls a minute.", rich_help_panel=MODEL)
 ]
+UseProxy = Annotated[
+    bool,
+    typer.Option(
+        "--use-proxy",
+        help="Send requests through the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names.",
+        rich_help_panel=MODEL,
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", help="Of swapped sides and of the random judge.")]
 
 
@@ -96,6 +104,7 @@ def run(
     price_in: PriceIn = 0.0,
     price_out: PriceOut = 0.0,
     per_minute: PerMinute = None,
+    use_proxy: UseProxy = False,
     seed: Seed = 0,
     reference: Annotated[
         str | None,
@@ -124,7 +133,7 @@ def run(
         require_writable(path, overwrite=overwrite)
     said = ModelWords(
         endpoint, model, template, with_reference, swap, samples, cache, tuple(names(allow)), price_in, price_out,
-        per_minute=per_minute, seed=seed,
+        per_minute=per_minute, use_proxy=use_proxy, seed=seed,
     )  # fmt: skip
     pairs = pairs_of(file, reference=reference)
     with progress_bar() as advance:
@@ -233,6 +242,7 @@ def pin(
     with_reference: WithReference = False,
     swap: Swap = "random",
     samples: Samples = 1,
+    use_proxy: UseProxy = False,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
@@ -241,7 +251,8 @@ def pin(
 
     if out.exists() and not overwrite:
         raise InputError(f"{out} is there; name another file, or give --overwrite")
-    asked = _plain(judge, endpoint, model, template, with_reference, swap, samples)
+    # Without a cache: an old answer says nothing about today's model.
+    asked = judge_of(judge, ModelWords(endpoint, model, template, with_reference, swap, samples, use_proxy=use_proxy))
     made = pin_judge(asked, pairs_of(file))
     write_private(out, json.dumps(made.to_dict(), ensure_ascii=False, indent=2) + "\n")
     if as_json:
@@ -264,6 +275,7 @@ def check(
     with_reference: WithReference = False,
     swap: Swap = "random",
     samples: Samples = 1,
+    use_proxy: UseProxy = False,
     as_json: AsJson = False,
 ) -> None:
     """Is this still the judge that was compared with people? Exit code 1 if not."""
@@ -274,7 +286,8 @@ def check(
         known = JudgePin(**json.loads(pinned.read_text(encoding="utf-8")))
     except (OSError, json.JSONDecodeError, TypeError, UnicodeDecodeError):
         raise InputError(f"{pinned} is no pin; give the file that `hmc-crowd judges pin` wrote") from None
-    asked = _plain(judge, endpoint, model, template, with_reference, swap, samples)
+    # Without a cache: an old answer says nothing about today's model.
+    asked = judge_of(judge, ModelWords(endpoint, model, template, with_reference, swap, samples, use_proxy=use_proxy))
     told = ""
     try:
         check_pin(asked, known, pairs_of(file), allowed=allowed)
@@ -286,10 +299,3 @@ def check(
         say(told or f"{asked.name} is and answers as when it was pinned")
     if told:
         raise typer.Exit(1)
-
-
-def _plain(
-    judge: str, endpoint: str | None, model: str | None, template: str, with_reference: bool, swap: str, samples: int
-) -> "Judge":
-    """Return a judge without a cache: an old answer says nothing about today's model."""
-    return judge_of(judge, ModelWords(endpoint, model, template, with_reference, swap, samples))

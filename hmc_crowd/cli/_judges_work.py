@@ -36,6 +36,7 @@ class ModelWords:
     price_out: float = 0.0
     concurrency: int = 32
     per_minute: float | None = None
+    use_proxy: bool = False
     seed: int = 0
 
 
@@ -90,7 +91,13 @@ def _client(kind: str, more: str, said: ModelWords) -> Any:
 
     if said.endpoint is None or said.model is None:
         raise InputError("judge 'llm' needs --endpoint URL and --model NAME")
-    return Endpoint(said.endpoint, said.model, concurrency=said.concurrency, per_minute=said.per_minute)
+    return Endpoint(
+        said.endpoint,
+        said.model,
+        concurrency=said.concurrency,
+        per_minute=said.per_minute,
+        trust_env=said.use_proxy,
+    )
 
 
 def pairs_of(file: Path, *, reference: str | None = None) -> pd.DataFrame:

@@ -8,6 +8,9 @@ every pair. A server that refuses log probabilities is asked without them from t
 An answer is handed over the moment it is read, so that whoever keeps it (`JudgeCache`) loses at most those in flight.
 When the run is interrupted or ends in an error, calls under way get five seconds to come back: they are paid for. Where
 a server answers none of many questions in a row, the rest is not asked, and reported so.
+
+The key and the texts go to the address that was given and nowhere else: proxies that the environment names are not used
+unless that is asked for, and never for this machine; redirects are not followed.
 """
 
 from __future__ import annotations
@@ -24,7 +27,15 @@ import stamina
 from hmc_crowd.errors import InputError, PlatformError
 from hmc_crowd.judges._ask import Completion, Request
 from hmc_crowd.judges._crew import Crew
-from hmc_crowd.judges._endpoint_reply import LaterError, RefusedError, completion_of, error_words, retry_after
+from hmc_crowd.judges._endpoint_reply import (
+    ENCODING,
+    LaterError,
+    RefusedError,
+    completion_of,
+    error_words,
+    retry_after,
+    whole,
+)
 from hmc_crowd.judges._judge import fingerprint
 
 if TYPE_CHECKING:
@@ -34,7 +45,6 @@ __all__ = ["Endpoint"]
 
 _LATER = frozenset({408, 425, 429, 500, 502, 503, 504})
 _FATAL = frozenset({401, 403, 404})
-_LARGEST = 8 * 1024 * 1024
 _PATIENCE_S = 5.0  # for calls under way when all else stops: their answers are paid for
 _Said = tuple[Completion, bool]
 KEY_VARIABLE = "HMC_CROWD_JUDGE_KEY"
@@ -65,6 +75,9 @@ class Endpoint:
         Default: whether the host is another than this machine's loopback address.
     key_variable : str, default "HMC_CROWD_JUDGE_KEY"
         Environment variable that holds the key; none is sent where it is not set. Never shown or logged.
+    trust_env : bool, default False
+        Send requests through the proxy that ``HTTP_PROXY``, ``HTTPS_PROXY`` or ``ALL_PROXY`` names; it then sees every
+        text, and the key where the address is no https one. An endpoint on this machine is always asked directly.
     transport : httpx.BaseTransport, optional
         Another network, for tests.
 
@@ -87,6 +100,7 @@ class Endpoint:
         logprobs: bool = True,
         leaves_machine: bool | None = None,
         key_variable: str = KEY_VARIABLE,
+        trust_env: bool = False,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         url = _address(base_url)
@@ -105,7 +119,8 @@ class Endpoint:
         self._concurrency, self._attempts, self._pause_s, self._logprobs = concurrency, attempts, pause_s, logprobs
         self._pace = _Pace(per_minute)
         key = os.environ.get(key_variable, "").strip()
-        self._headers = {"authorization": f"Bearer {key}"} if key else {}
+        self._headers = {"accept-encoding": ENCODING} | ({"authorization": f"Bearer {key}"} if key else {})
+        self._trust_env = trust_env and not _is_loopback(url.host)
         self._timeout, self._transport = timeout_s, transport
 
     def complete(self, requests: Sequence[Request], done: Callable[[int, Completion], None]) -> None:
@@ -118,7 +133,12 @@ class Endpoint:
         """
         limits = httpx.Limits(max_connections=self._concurrency, max_keepalive_connections=self._concurrency)
         with httpx.Client(
-            headers=self._headers, timeout=self._timeout, limits=limits, transport=self._transport
+            headers=self._headers,
+            timeout=self._timeout,
+            limits=limits,
+            transport=self._transport,
+            trust_env=self._trust_env,
+            follow_redirects=False,
         ) as http:
             crew = Crew(self._concurrency, lambda request, crew: self._one(http, request, crew))
             left, told = iter(enumerate(requests)), ""
@@ -180,23 +200,22 @@ class Endpoint:
         started = time.perf_counter()
         body = self._body(request)
         try:
-            reply = http.post(self._url, json=body)
+            with http.stream("POST", self._url, json=body) as response:
+                reply = whole(response, until=started + self._timeout)
         except httpx.HTTPError as error:
             raise LaterError(f"no answer ({type(error).__name__})") from None
-        if reply.status_code in _LATER:
-            raise LaterError(f"{reply.status_code} {error_words(reply)}", after_s=retry_after(reply.headers))
-        if reply.status_code == 400 and "logprobs" in body and "logprob" in reply.text.lower():
+        if reply.status in _LATER:
+            raise LaterError(f"{reply.status} {error_words(reply)}", after_s=retry_after(reply.headers))
+        if reply.status == 400 and "logprobs" in body and "logprob" in reply.text.lower():
             self._logprobs = False
             raise LaterError("the server gives no log probabilities", after_s=0.0)
-        if reply.status_code in _FATAL:
+        if reply.status in _FATAL:
             raise PlatformError(
-                f"{self._url} answers {reply.status_code} {error_words(reply)}; check the address, the model "
+                f"{self._url} answers {reply.status} {error_words(reply)}; check the address, the model "
                 f"{self.model!r} and the key in the environment"
             )
-        if reply.status_code != 200:
-            raise RefusedError(f"{reply.status_code} {error_words(reply)}")
-        if len(reply.content) > _LARGEST:
-            raise RefusedError(f"an answer of {len(reply.content):,} bytes")
+        if reply.status != 200:
+            raise RefusedError(f"{reply.status} {error_words(reply)}")
         return completion_of(reply, seconds=spent + time.perf_counter() - started, attempts=attempts)
 
     def _body(self, request: Request) -> dict[str, Any]:

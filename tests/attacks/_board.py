@@ -54,9 +54,9 @@ def build(folder: Path) -> None:
             made = tx.campaigns.create(OTHER, {"currency": "USD", "seed": 1, "uid": "u"}, created_at=board.clock.now())
             tx.campaigns.add_aspect(made.id, AspectRecord("label", "nominal", ("good", "bad")))
         owner = Client(board, keys["owner"][1])
-        doubtful = {"confidence": 0.5, "effort": 0.0, "text": QUEUED}
-        items = [{"item": "e-item", "risk": "high", **doubtful}, {"item": "w-item", **doubtful}]
-        items += [{"item": f"kept{n}", "confidence": 1.0, "effort": 9.0, "text": KEPT} for n in range(9)]
+        doubtful = {"confidence": 0.5, "effort": 0.0, "text": QUEUED, "risk": "low"}
+        items = [{"item": "e-item", **doubtful, "risk": "high"}, {"item": "w-item", **doubtful}]
+        items += [{"item": f"kept{n}", "confidence": 1.0, "effort": 9.0, "text": KEPT, "risk": "low"} for n in range(9)]
         reply = owner.post("/api/allocate", json={"key": "fill", "campaign": NAME, "items": items}).json()
         kept = [row["item"] for row in reply["decisions"] if row["destination"] == "machine"]
         for role, item in (("worker", "w-item"), ("expert", "e-item")):

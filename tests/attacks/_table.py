@@ -175,6 +175,9 @@ class _Stage:
         try:
             if self.open is None:
                 self.open = self.stack.enter_context(self.scene())
+        except Exception as error:  # noqa: BLE001  a scene that does not open is no attack that got in
+            return Outcome(each, "error", _place_of(error))
+        try:
             self._attack(self.open, each)
             if is_last and self.open is not None:
                 self.open.ends()

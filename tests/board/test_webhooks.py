@@ -230,3 +230,55 @@ def test_the_name_is_looked_at_again_when_it_is_sent_to(
     with board.house.store.read() as tx:
         assert "private network" in str(tx.hooks.deliveries(1)[0].problem)
     assert receiver.got == []
+
+
+@pytest.mark.parametrize(
+    ("address", "is_taken"),
+    [
+        ("127.0.0.1", False),
+        ("169.254.169.254", False),
+        ("::ffff:10.0.0.1", False),  # IPv4-mapped
+        ("64:ff9b::7f00:1", False),  # NAT64
+        ("64:ff9b::a9fe:a9fe", False),
+        ("64:ff9b:1::808:808", False),  # NAT64 of a network's own
+        ("2002:7f00:1::", False),  # 6to4
+        ("2001:0:4136:e378:8000:63bf:80ff:fffe", False),  # Teredo
+        ("2606:4700::5efe:7f00:1", False),  # ISATAP
+        ("2606:4700::200:5efe:a00:1", False),
+        ("::127.0.0.1", False),  # IPv4-compatible
+        ("::ffff:0:127.0.0.1", False),  # IPv4-translated
+        ("fec0::1", False),
+        ("8.8.8.8", True),
+        ("::ffff:8.8.8.8", True),
+        ("64:ff9b::808:808", True),
+        ("2002:808:808::1", True),
+        ("2606:4700:4700::1111", True),
+    ],
+)
+def test_the_ipv4_address_in_an_ipv6_address_is_judged(address: str, is_taken: bool) -> None:
+    def resolve(*_asked: Any, **_more: Any) -> Any:
+        return [(10, 1, 6, "", (address, 443, 0, 0))]
+
+    if is_taken:
+        assert check_address("https://host.example/hook", HookSettings(), resolve=resolve) == address
+    else:
+        with pytest.raises(InputError, match="inside a private network"):
+            check_address("https://host.example/hook", HookSettings(), resolve=resolve)
+
+
+def test_what_a_receiver_writes_is_not_read(board: Board, deliverer: Deliverer) -> None:
+    import httpx
+
+    read: list[bytes] = []
+
+    class Endless(httpx.SyncByteStream):
+        def __iter__(self) -> Iterator[bytes]:
+            read.append(b"")
+            yield b"x" * 1024
+
+    network = httpx.MockTransport(lambda _request: httpx.Response(200, stream=Endless()))
+    deliverer._client = httpx.Client(transport=network)
+    subscribe(board, "http://127.0.0.1:9/hook", "decision")
+    allocate(board)
+    assert deliverer.step() == 1
+    assert not read
