@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote, urlencode
 
 from hmc_crowd._base.limits import BodyError, RateLimit, read_body
+from hmc_crowd._base.senders import Guesses, is_cross_site, sender_of
 from hmc_crowd.board._proxy import ForgedHeaderError
 from hmc_crowd.board._refused import RefusedError
 from hmc_crowd.board._render import HEADERS, STATIC, draw, name_of, static_file
 from hmc_crowd.board._roles import may
-from hmc_crowd.board._session import COOKIE, form_mark, is_form_mark, read_session, sign_session
+from hmc_crowd.board._session import BROWSER, COOKIE, form_mark, is_form_mark, is_token, new_token
 from hmc_crowd.errors import DatabaseBusyError, HmcCrowdError, InputError, StateError
 from hmc_crowd.store import KeyRecord
+from hmc_crowd.store._keys import key_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -49,7 +50,10 @@ class Page:
 
 @dataclass(frozen=True)
 class Visit:
-    """Who asks for what: the signed-in key, the path below the board, query and form."""
+    """Who asks for what: the signed-in key, the path below the board, query and form.
+
+    ``session`` is what the marks of forms are bound to; ``fresh`` the cookie that the browser is to get, if any.
+    """
 
     house: BoardHouse
     who: KeyRecord
@@ -57,6 +61,7 @@ class Visit:
     values: Mapping[str, str]
     query: Mapping[str, str]
     form: Mapping[str, str]
+    fresh: str = ""
 
     def may(self, right: str) -> bool:
         """Say whether the visitor's role has a right."""
@@ -75,7 +80,7 @@ class Desk:
 
     def __init__(self, house: BoardHouse) -> None:
         self.house, self.settings = house, house.settings
-        self.sign_ins = RateLimit(self.settings.sign_ins_per_minute)
+        self.guesses = Guesses(self.settings.sign_ins_per_minute)
         self.visits = RateLimit(self.settings.per_minute)
         self._threads: CapacityLimiter | None = None
 
@@ -118,9 +123,13 @@ class Desk:
         return self._refusal(request, RefusedError(404, "There is no such page."))
 
     def sign_out(self, request: Request) -> Response:
-        """End the session of this browser."""
+        """End the sign-in of this browser, wherever its cookie was copied to."""
         from starlette.responses import RedirectResponse
 
+        with self.house.store.begin() as tx:
+            found = tx.sign_ins.find(request.cookies.get(COOKIE, ""))
+            if found is not None:
+                tx.sign_ins.end(found[0].id)
         reply = RedirectResponse(f"{_root(request)}/sign-in", 303, headers=HEADERS)
         reply.delete_cookie(COOKIE, path=_root(request) or "/")
         return reply
@@ -134,8 +143,10 @@ class Desk:
             self._threads = CapacityLimiter(_AT_ONCE)
         return await run_sync(work, *arguments, limiter=self._threads)
 
-    def visitor(self, request: Request) -> tuple[KeyRecord, str] | None:
+    def visitor(self, request: Request) -> tuple[KeyRecord, str, str] | None:
         """Return the key that this browser signed in with, if it still opens the board; or whom a proxy signed in.
+
+        With it comes what marks of forms are bound to, and the cookie that the browser is to get, if any.
 
         Raises
         ------
@@ -146,14 +157,13 @@ class Desk:
         if proxy is not None and (signed_in := self._by_proxy(proxy, request)) is not None:
             return signed_in
         session = request.cookies.get(COOKIE, "")
-        name = read_session(self.house.secret, session, now=self.house.clock.now())
-        if name is None:
+        if not is_token(session):
             return None
         with self.house.store.read() as tx:
-            key = tx.keys.get(name)
-        return (key, session) if key is not None and key.revoked_at is None and may(key.role, "enter") else None
+            found = tx.sign_ins.find(session)
+        return (found[1], session, "") if found is not None and may(found[1].role, "enter") else None
 
-    def _by_proxy(self, proxy: TrustedProxy, request: Request) -> tuple[KeyRecord, str] | None:
+    def _by_proxy(self, proxy: TrustedProxy, request: Request) -> tuple[KeyRecord, str, str] | None:
         try:
             person = proxy.person(request)
         except ForgedHeaderError:
@@ -163,7 +173,10 @@ class Desk:
         if person.role is None:
             raise RefusedError(403, f"You are signed in as {person.name}, who has no role on this board.")
         name = f"{_PROXY}{person.name}"
-        return KeyRecord(name, person.role, person.name, self.house.clock.now()), name
+        held = request.cookies.get(BROWSER, "")
+        token = held if is_token(held) else new_token()
+        key = KeyRecord(name, person.role, person.name, self.house.clock.now())
+        return key, f"{name}\n{token}", "" if token == held else token
 
     # How an answer is made.
 
@@ -171,21 +184,23 @@ class Desk:
         self, request: Request, path: str, handler: Callable[[Visit], Page], right: str, form: Mapping[str, str]
     ) -> Response:
         try:
+            if request.method == "POST" and is_cross_site(request, public_url=self.settings.public_url):
+                raise RefusedError(403, "This form was sent from another site; open the page here and send it again.")
             found = self.visitor(request)
             if found is None:
                 return self._to_sign_in(request)
-            key, session = found
+            key, session, fresh = found
             if not self.visits.allows(key.id):
                 raise RefusedError(429, "Too many requests; wait a minute.")
             if not may(key.role, right):
                 raise RefusedError(403, f"A key of the role {key.role} may not do this.")
             values = {name: name_of(str(value)) for name, value in request.path_params.items()}
             target = path.format(**values)
-            if request.method == "POST" and not is_form_mark(self.house.secret, session, target, form.get("mark", "")):
+            if request.method == "POST" and not self._is_ours(session, target, form.get("mark", "")):
                 raise RefusedError(403, "This form is not one of ours, or its sign-in is over; open the page again.")
             if path == "sign-out":
                 return self.sign_out(request)
-            visit = Visit(self.house, key, session, values, dict(request.query_params), form)
+            visit = Visit(self.house, key, session, values, dict(request.query_params), form, fresh)
             return self._drawn(request, handler(visit), visit)
         except RefusedError as error:
             return self._refusal(request, error)
@@ -199,32 +214,48 @@ class Desk:
             _LOG.exception("a page of the board could not be answered")
             return self._refusal(request, RefusedError(503, "This did not work; look at the server's log."))
 
+    def _is_ours(self, session: str, path: str, mark: str) -> bool:
+        now, lasts_s = self.house.clock.now(), self.settings.session_s
+        return is_form_mark(self.house.secret, session, path, mark, now=now, lasts_s=lasts_s)
+
     def _sign_in(self, request: Request, form: Mapping[str, str]) -> Response:
         from starlette.responses import RedirectResponse
 
-        to = _below(form)
-        if not self.sign_ins.allows(request.client.host if request.client else ""):
-            return self._refusal(request, RefusedError(429, "Too many tries; wait a minute."))
+        # Another site could sign a browser in with a key of its own, and read what its user then writes.
+        if is_cross_site(request, public_url=self.settings.public_url):
+            return self._refusal(request, RefusedError(403, "This form was sent from another site; sign in here."))
+        to, given = _below(form), form.get("key", "").strip()
+        token = ""
         with self.house.store.read() as tx:
-            key = tx.keys.find(form.get("key", "").strip())
-        if key is None or not may(key.role, "enter"):
+            key = tx.keys.find(given)
+        if key is not None and may(key.role, "enter"):
+            with self.house.store.begin() as tx:
+                before = tx.sign_ins.find(request.cookies.get(COOKIE, ""))
+                if before is not None:
+                    tx.sign_ins.end(before[0].id)
+                token = tx.sign_ins.start(key, lasts_s=self.settings.session_s)[1]
+        elif key is None and self.guesses.is_too_many(sender_of(request), key_name(given)):
+            return self._refusal(request, RefusedError(429, "Too many wrong keys; wait a minute. The right one works."))
+        if not token:
             problem = (
                 "This key does not open the board. Ask the owner for one with the role expert, auditor, reviewer or "
                 "owner."
             )
             return self._drawn(request, Page("sign_in.html", {"problem": problem, "to": to}, 403), None)
-        expires = self.house.clock.now() + timedelta(seconds=self.settings.session_s)
         reply = RedirectResponse(f"{_root(request)}/{to}", 303, headers=HEADERS)
+        self._keep_cookie(request, reply, COOKIE, token)
+        return reply
+
+    def _keep_cookie(self, request: Request, reply: Response, name: str, token: str) -> None:
         reply.set_cookie(
-            COOKIE,
-            sign_session(self.house.secret, key.id, expires_at=expires),
+            name,
+            token,
             max_age=int(self.settings.session_s),
             path=_root(request) or "/",
             secure=self.settings.is_secure,
             httponly=True,
             samesite="strict",
         )
-        return reply
 
     def _to_sign_in(self, request: Request) -> Response:
         from starlette.responses import RedirectResponse
@@ -247,7 +278,9 @@ class Desk:
         from starlette.responses import HTMLResponse
 
         def mark(path: str) -> str:
-            return "" if visit is None else form_mark(self.house.secret, visit.session, path)
+            if visit is None:
+                return ""
+            return form_mark(self.house.secret, visit.session, path, at=self.house.clock.now())
 
         common: dict[str, Any] = {
             "root": _root(request),
@@ -256,7 +289,12 @@ class Desk:
             "mark": mark,
             "may": (lambda _right: False) if visit is None else visit.may,
         }
-        return HTMLResponse(draw(page.template, **common | dict(page.values)), page.status, headers=HEADERS)
+        # So that older browsers name our own origin, and not nobody's, when the form of this page is sent.
+        sent = HEADERS | ({"Referrer-Policy": "same-origin"} if page.template == "sign_in.html" else {})
+        reply = HTMLResponse(draw(page.template, **common | dict(page.values)), page.status, headers=sent)
+        if visit is not None and visit.fresh:
+            self._keep_cookie(request, reply, BROWSER, visit.fresh)
+        return reply
 
     def _refusal(self, request: Request, error: RefusedError) -> Response:
         heading = "Not possible" if error.status != 404 else "Not found"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.ids import digest
 from hmc_crowd._base.limits import BodyError, RateLimit, read_body
+from hmc_crowd._base.senders import Guesses, sender_of
 from hmc_crowd.board._metrics import Timings, render_metrics
 from hmc_crowd.board._once import as_text
 from hmc_crowd.board._openapi import openapi_document
@@ -23,6 +24,7 @@ from hmc_crowd.board._refused import RefusedError
 from hmc_crowd.board._render import HEADERS
 from hmc_crowd.board._roles import may
 from hmc_crowd.errors import DatabaseBusyError, DuplicateError, HmcCrowdError, InputError, StateError
+from hmc_crowd.store._keys import key_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +57,7 @@ class Door:
     def __init__(self, house: BoardHouse, timings: Timings | None = None) -> None:
         self.house, self.settings = house, house.settings
         self.calls = RateLimit(self.settings.door_per_minute)
-        self.strangers = RateLimit(self.settings.sign_ins_per_minute)
+        self.guesses = Guesses(self.settings.sign_ins_per_minute)
         self.timings = timings or Timings()
         self._threads: CapacityLimiter | None = None
         self._known: OrderedDict[str, KeyRecord] = OrderedDict()
@@ -167,14 +169,13 @@ class Door:
         return job
 
     def _found(self, request: Request, tx: Transaction) -> KeyRecord | None:
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        key = tx.keys.find(token.strip()) if scheme.lower() == "bearer" else None
+        key = tx.keys.find(_bearer(request))
         return None if key is None else replace(key, revoked_at=None)
 
     def _permitted(self, request: Request, key: KeyRecord | None, right: str) -> KeyRecord:
         if key is None:
-            if not self.strangers.allows(request.client.host if request.client else ""):
-                raise RefusedError(429, "too many requests without a key; wait a minute")
+            if self.guesses.is_too_many(sender_of(request), key_name(_bearer(request))):
+                raise RefusedError(429, "too many requests without a key, or with a wrong one; wait a minute")
             raise RefusedError(401, _NO_KEY)
         if not self.calls.allows(key.id):
             raise RefusedError(429, "too many requests; wait a minute")
@@ -184,6 +185,12 @@ class Door:
 
 
 _NO_KEY = "give a key: Authorization: Bearer hmck_...; the owner issues them"
+
+
+def _bearer(request: Request) -> str:
+    """Return the key of a request; empty without one."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
 
 
 def _object(body: bytes) -> dict[str, Any]:

@@ -39,14 +39,17 @@ class BoardSettings:
     ----------
     is_secure : bool, default True
         Whether browsers come over https: cookies are then never sent without it.
+    public_url : str, default ""
+        Where browsers reach the server, where a proxy before it changes the name of the host.
     session_s : float, default 12 hours
-        How long a sign-in lasts.
+        How long a sign-in lasts, and a page's forms can be sent.
     per_minute : int, default 600
         Most requests a minute of one signed-in browser.
     door_per_minute : int, default 60,000
         Most requests a minute of one key at the machine door.
     sign_ins_per_minute : int, default 10
-        Most tries to sign in, and most requests with a wrong key, of one address.
+        Most wrong keys of one address, at the sign-in and at the machine door; ten times as many under one key's name.
+        Right keys are not counted.
     most_body_bytes : int, default 8 MiB
         Largest body of a request to the machine door; forms may have 64 KiB.
     body_s : float, default 20
@@ -72,6 +75,7 @@ class BoardSettings:
     """
 
     is_secure: bool = True
+    public_url: str = ""
     session_s: float = 12 * 3600.0
     per_minute: int = 600
     door_per_minute: int = 60_000

@@ -85,6 +85,7 @@ def _house(settings: ServeSettings) -> BoardHouse | None:
     inner = settings.environment.get("HMC_CROWD_BOARD_WEBHOOK_HOSTS", "").split(",")
     limits = BoardSettings(
         is_secure=not settings.is_local,
+        public_url=settings.public_url,
         proxy=proxy_from(settings.environment),
         hooks=HookSettings(inner_hosts=frozenset(each.strip() for each in inner if each.strip())),
     )

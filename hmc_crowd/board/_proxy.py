@@ -7,6 +7,7 @@ is refused, whatever it says.
 
 from __future__ import annotations
 
+import csv
 from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_network
 from typing import TYPE_CHECKING
@@ -23,6 +24,8 @@ __all__ = ["ForgedHeaderError", "Person", "TrustedProxy", "proxy_from"]
 
 _ROLES = ("auditor", "reviewer", "owner")
 _LONGEST = 200
+_BLANKS = " \t"
+_GROUP = "group:"
 _PREFIX = "HMC_CROWD_BOARD_"
 
 
@@ -48,11 +51,13 @@ class TrustedProxy:
         Addresses or networks from which the proxy connects, for example ``("10.0.0.2", "fd00::/8")``.
     roles : mapping of str to str
         Role by person (``"ann@example.org"``) or by group (``"group:research"``); of several, the highest counts.
-        ``"*"`` is everybody whom the proxy signs in.
+        Names and groups must be the same to the letter, upper and lower case too. ``"*"`` is everybody whom the proxy
+        signs in.
     user_header : str, default "X-Forwarded-User"
         Holds the person's name.
     groups_header : str, default "X-Forwarded-Groups"
-        Holds the groups, separated by commas.
+        Holds the groups, separated by commas; a group with a comma in it stands in double quotes. The proxy must
+        replace what its visitors send under both names; a header that comes twice is refused.
 
     Examples
     --------
@@ -80,7 +85,10 @@ class TrustedProxy:
 
     def role_of(self, name: str, groups: list[str]) -> str | None:
         """Return the highest role that a person has; None without any."""
-        found = {self.roles.get(each) for each in ("*", name, *(f"group:{group}" for group in groups))}
+        # A person may be called "group:research" or "*", and has nobody's role but his own for it.
+        is_person = name != "*" and not name.startswith(_GROUP)
+        known = ["*", *([name] if is_person else []), *(f"{_GROUP}{group}" for group in groups)]
+        found = {self.roles.get(each) for each in known}
         return next((role for role in reversed(_ROLES) if role in found), None)
 
     def person(self, request: Request) -> Person | None:
@@ -89,7 +97,7 @@ class TrustedProxy:
         Raises
         ------
         ForgedHeaderError
-            The header came from another address, or twice, or with a name that is none.
+            The header came from another address, or twice, or with a name or groups that are none.
         """
         names = request.headers.getlist(self.user_header)
         groups = request.headers.getlist(self.groups_header)
@@ -97,11 +105,10 @@ class TrustedProxy:
             return None
         if not self._is_proxy(request) or len(names) != 1 or len(groups) > 1:
             raise ForgedHeaderError
-        name = names[0].strip()
+        name = _text(names[0])
         if not 1 <= len(name) <= _LONGEST or not name.isprintable():
             raise ForgedHeaderError
-        parts = [each.strip() for each in (groups[0] if groups else "").split(",")]
-        return Person(name, self.role_of(name, [each for each in parts if each]))
+        return Person(name, self.role_of(name, _groups(_text(groups[0] if groups else ""))))
 
     def _is_proxy(self, request: Request) -> bool:
         """Whether the connection itself comes from the proxy, whatever forwarding headers say."""
@@ -115,6 +122,23 @@ class TrustedProxy:
             for network in (ip_network(each, strict=False) for each in self.addresses)
             if network.version == address.version
         )
+
+
+def _text(value: str) -> str:
+    """Return what the proxy wrote, as UTF-8; only blanks around it are not part of it."""
+    try:
+        return value.encode("latin-1").decode("utf-8").strip(_BLANKS)
+    except UnicodeError:
+        raise ForgedHeaderError from None
+
+
+def _groups(text: str) -> list[str]:
+    """Return the groups of a header, each as it is called; what cannot be read is refused whole."""
+    try:
+        rows = list(csv.reader([text], skipinitialspace=True, strict=True))
+    except csv.Error:
+        raise ForgedHeaderError from None
+    return [each.strip(_BLANKS) for row in rows for each in row if each.strip(_BLANKS)]
 
 
 def proxy_from(environment: Mapping[str, str]) -> TrustedProxy | None:

@@ -1,12 +1,15 @@
-"""Is this browser signed in, and did this form come from our page? Signed values that hold no secret of the key.
+"""Did this form come from our page, in this browser, not long ago? Signed marks that hold no secret of the key.
 
-The cookie names the key's id and when it ends; the key itself is looked up with every request, so that one that was
-revoked is out at once. A form carries a mark that follows from the cookie and the form's address.
+Whose browser it is says a row in the database (`hmc_crowd.store.SignInRecord`): its cookie holds a random token. Whom a
+proxy signed in has no such row; his browser carries a random token of its own, so that a form's mark is bound to it. A
+mark follows from that token, the form's address and the moment at which the page was drawn.
 """
 
 from __future__ import annotations
 
 import hmac
+import re
+import secrets
 from typing import TYPE_CHECKING
 
 from hmc_crowd._base.clock import as_utc
@@ -14,46 +17,61 @@ from hmc_crowd._base.clock import as_utc
 if TYPE_CHECKING:
     from datetime import datetime
 
-__all__ = ["COOKIE", "form_mark", "is_form_mark", "read_session", "sign_session"]
+__all__ = ["BROWSER", "COOKIE", "form_mark", "is_form_mark", "is_token", "new_token"]
 
+#: The cookie of a browser that signed in with a key.
 COOKIE = "hmc_crowd_board"
+#: The cookie of a browser whose person a proxy signed in.
+BROWSER = "hmc_crowd_browser"
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
+_MARK = re.compile(r"([0-9a-f]{1,12})\.([0-9a-f]{64})")
 
 
-def sign_session(secret: bytes, key_id: str, *, expires_at: datetime) -> str:
-    """Return the value of a cookie.
+def new_token() -> str:
+    """Return what nobody can guess, for a cookie."""
+    return secrets.token_urlsafe(32)
+
+
+def is_token(text: str) -> bool:
+    """Say whether a cookie's value has the form of ours.
+
+    Examples
+    --------
+    >>> is_token(new_token()), is_token("x")
+    (True, False)
+    """
+    return _TOKEN.fullmatch(text) is not None
+
+
+def form_mark(secret: bytes, session: str, path: str, *, at: datetime) -> str:
+    """Return the mark of a form that is sent to a path, of a page that was drawn at a moment.
 
     Examples
     --------
     >>> from datetime import UTC, datetime, timedelta
     >>> now = datetime(2026, 1, 1, tzinfo=UTC)
-    >>> cookie = sign_session(b"secret", "ab12", expires_at=now + timedelta(hours=1))
-    >>> read_session(b"secret", cookie, now=now)
-    'ab12'
-    >>> read_session(b"secret", cookie, now=now + timedelta(hours=2)) is None
-    True
+    >>> mark = form_mark(b"secret", "token", "c/tone/approve", at=now)
+    >>> [
+    ...     is_form_mark(b"secret", "token", "c/tone/approve", mark, now=now + timedelta(hours=later), lasts_s=3600)
+    ...     for later in (0, 2)
+    ... ]
+    [True, False]
     """
-    body = f"{key_id}.{int(as_utc(expires_at, name='expires_at').timestamp())}"
-    return f"{body}.{_mac(secret, 'session', body)}"
+    drawn = f"{int(as_utc(at, name='at').timestamp()):x}"
+    return f"{drawn}.{_mac(secret, session, path, drawn)}"
 
 
-def read_session(secret: bytes, cookie: str, *, now: datetime) -> str | None:
-    """Return the id of the key that signed in; None where the cookie is not ours, or over."""
-    body, _, mark = cookie.rpartition(".")
-    key_id, _, expires = body.partition(".")
-    if len(cookie) > 500 or not cookie.isascii() or not hmac.compare_digest(_mac(secret, "session", body), mark):
-        return None
-    return key_id if as_utc(now, name="now").timestamp() < int(expires) else None
+def is_form_mark(secret: bytes, session: str, path: str, mark: str, *, now: datetime, lasts_s: float) -> bool:
+    """Say whether a form came from our page, for this session and path, and is not over."""
+    found = _MARK.fullmatch(mark)
+    if found is None:
+        return False
+    drawn, mac = found.groups()
+    is_ours = hmac.compare_digest(_mac(secret, session, path, drawn), mac)
+    age_s = as_utc(now, name="now").timestamp() - int(drawn, 16)
+    return is_ours and -1 <= age_s < lasts_s
 
 
-def form_mark(secret: bytes, session: str, path: str) -> str:
-    """Return the mark of a form that is sent to a path."""
-    return _mac(secret, "form", f"{session}\n{path}")
-
-
-def is_form_mark(secret: bytes, session: str, path: str, mark: str) -> bool:
-    """Say whether a form came from our page, for this session and path; takes as long whatever it finds."""
-    return mark.isascii() and hmac.compare_digest(form_mark(secret, session, path), mark)
-
-
-def _mac(secret: bytes, purpose: str, body: str) -> str:
-    return hmac.digest(secret, f"hmc-crowd board {purpose}\n{body}".encode(), "sha256").hex()
+def _mac(secret: bytes, session: str, path: str, drawn: str) -> str:
+    body = f"hmc-crowd board form\n{session}\n{drawn}\n{path}"
+    return hmac.digest(secret, body.encode(errors="replace"), "sha256").hex()

@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 
     from hmc_crowd.board._desk import Desk
     from hmc_crowd.campaign._context import Context
+    from hmc_crowd.store import KeyRecord
 
 __all__ = ["Watch"]
 
-# After this time the browser connects anew, and its sign-in is looked at again.
+# After this time the browser connects anew.
 _LONGEST_S = 300.0
+# So often it is asked again whether the browser is still signed in.
+_LOOK_S = 15.0
 
 
 class Watch:
@@ -39,12 +42,7 @@ class Watch:
         """Tell a signed-in browser whenever the figures of a campaign have another mark."""
         from starlette.responses import Response, StreamingResponse
 
-        try:
-            found = await self._desk.in_thread(self._desk.visitor, request)
-        except RefusedError:
-            found = None
-        # Experts come in as well, and see nothing of the others' work.
-        if found is None or not may(found[0].role, "see"):
+        if await self._visitor(request) is None:
             return Response(status_code=403, headers=HEADERS)
         if self._watching >= self._settings.most_watching:
             return Response(status_code=503, headers=HEADERS)
@@ -59,12 +57,24 @@ class Watch:
             headers={**HEADERS, "X-Accel-Buffering": "no"},
         )
 
+    async def _visitor(self, request: Request) -> KeyRecord | None:
+        """Return who watches, if he is signed in and may see figures: experts see nothing of the others' work."""
+        try:
+            found = await self._desk.in_thread(self._desk.visitor, request)
+        except RefusedError:
+            return None
+        return found[0] if found is not None and may(found[0].role, "see") else None
+
     async def _stream(self, request: Request, context: Context) -> AsyncIterator[str]:
         self._watching += 1
         try:
             yield "retry: 5000\n\n"
-            told, until = "", monotonic() + _LONGEST_S
+            told, until, looked = "", monotonic() + _LONGEST_S, monotonic()
             while monotonic() < until and not await request.is_disconnected():
+                if monotonic() - looked > _LOOK_S:
+                    if await self._visitor(request) is None:
+                        return
+                    looked = monotonic()
                 mark = await self._mark(context)
                 # A comment keeps the line open through proxies, and notices who has gone.
                 yield ": still here\n\n" if mark == told else f"event: figures\ndata: {mark}\n\n"

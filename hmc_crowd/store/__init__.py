@@ -13,6 +13,7 @@ from hmc_crowd.store._records_door import DeliveryRecord, WebhookRecord
 from hmc_crowd.store._records_quality import AttemptRecord, NoticeRecord, TestRecord
 from hmc_crowd.store._records_reviews import AppealRecord, SecretAuditRecord
 from hmc_crowd.store._records_roles import ExpertAuditRecord
+from hmc_crowd.store._sign_ins import SignInRecord
 from hmc_crowd.store._store import Store, Transaction, open_store
 from hmc_crowd.store.records import (
     AggregationRecord,
@@ -61,6 +62,7 @@ __all__ = [
     "QueueAges",
     "SecretAuditRecord",
     "ShiftRecord",
+    "SignInRecord",
     "Store",
     "SubmissionRecord",
     "TestRecord",

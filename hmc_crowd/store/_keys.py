@@ -14,14 +14,14 @@ import sqlalchemy as sa
 from hmc_crowd._base.ids import digest
 from hmc_crowd.errors import InputError
 from hmc_crowd.store._session import Repository
-from hmc_crowd.store._tables import ApiKey
+from hmc_crowd.store._tables import ApiKey, BoardSignIn
 from hmc_crowd.store._types import check_text
 from hmc_crowd.store.records import KeyRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["ROLES", "KeyRepository"]
+__all__ = ["ROLES", "KeyRepository", "key_name"]
 
 ROLES = ("worker", "expert", "auditor", "reviewer", "owner")
 _PREFIX = "hmck"
@@ -98,6 +98,21 @@ class KeyRepository(Repository):
         self._require(self.get(key_id), f"key {key_id!r} is unknown; see the list of keys")
         change = sa.update(ApiKey.table()).where(ApiKey.id == key_id, ApiKey.revoked_at.is_(None))
         self._session.run(change.values(revoked_at=self._session.now()))
+        # Who signed in with it is out.
+        signed_in = sa.update(BoardSignIn.table()).where(BoardSignIn.key_id == key_id, BoardSignIn.ended_at.is_(None))
+        self._session.run(signed_in.values(ended_at=self._session.now()))
+
+
+def key_name(key: str) -> str:
+    """Return under whose name a key, right or wrong, was given; empty where it has no form of ours.
+
+    Examples
+    --------
+    >>> key_name("hmck_0123456789ab_secret"), key_name("password")
+    ('0123456789ab', '')
+    """
+    prefix, _, rest = key.partition("_")
+    return rest.partition("_")[0][:64] if prefix == _PREFIX else ""
 
 
 def _record(row: Any) -> KeyRecord:

@@ -44,6 +44,7 @@ from hmc_crowd.store._reviews import ReviewRepository
 from hmc_crowd.store._roles import RoleRepository
 from hmc_crowd.store._secret_audits import SecretAuditRepository
 from hmc_crowd.store._session import Session
+from hmc_crowd.store._sign_ins import SignInRepository
 from hmc_crowd.store._standing import StandingRepository
 from hmc_crowd.store._streams import StreamRepository
 from hmc_crowd.store._traits import TraitRepository
@@ -83,6 +84,7 @@ class Transaction:
     models : ModelRepository
     events : EventRepository
     keys : KeyRepository
+    sign_ins : SignInRepository
     door : DoorRepository
     queue : QueueRepository
     hooks : HookRepository
@@ -118,6 +120,7 @@ class Transaction:
         self.models = ModelRepository(session)
         self.events = EventRepository(session)
         self.keys = KeyRepository(session)
+        self.sign_ins = SignInRepository(session)
         self.door = DoorRepository(session)
         self.queue = QueueRepository(session)
         self.hooks = HookRepository(session)

@@ -11,7 +11,16 @@ from __future__ import annotations
 from hmc_crowd.store._tables_aggregate import Aggregation, WorkerCount, WorkerQuality
 from hmc_crowd.store._tables_asked import Adjudication, Guideline
 from hmc_crowd.store._tables_base import Base
-from hmc_crowd.store._tables_door import Allocation, ApiKey, Delivery, DoorRequest, QueuePlace, Told, Webhook
+from hmc_crowd.store._tables_door import (
+    Allocation,
+    ApiKey,
+    BoardSignIn,
+    Delivery,
+    DoorRequest,
+    QueuePlace,
+    Told,
+    Webhook,
+)
 from hmc_crowd.store._tables_frames import (
     Artefact,
     Aspect,
@@ -71,6 +80,7 @@ __all__ = [
     "Artefact",
     "Aspect",
     "Base",
+    "BoardSignIn",
     "Budget",
     "BudgetBlock",
     "BudgetEntry",

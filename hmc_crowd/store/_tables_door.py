@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from hmc_crowd.store._tables_base import Base, campaign_key, key_part
 from hmc_crowd.store._types import Json
 
-__all__ = ["Allocation", "ApiKey", "Delivery", "DoorRequest", "QueuePlace", "Told", "Webhook"]
+__all__ = ["Allocation", "ApiKey", "BoardSignIn", "Delivery", "DoorRequest", "QueuePlace", "Told", "Webhook"]
 
 
 class ApiKey(Base):
@@ -26,6 +26,19 @@ class ApiKey(Base):
     revoked_at: Mapped[datetime | None]
     skills: Mapped[list[str] | None] = mapped_column(Json())
     per_hour: Mapped[float | None]
+
+
+class BoardSignIn(Base):
+    """A browser that signed in at the board; what its cookie holds is not stored."""
+
+    __tablename__ = "board_sign_in"
+    id: Mapped[str] = mapped_column(primary_key=True)
+    hash: Mapped[str] = mapped_column(unique=True)
+    key_id: Mapped[str] = mapped_column(sa.ForeignKey("api_key.id"))
+    role: Mapped[str]
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
 
 
 class DoorRequest(Base):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import re
 from html import unescape
 from typing import TYPE_CHECKING, Any
@@ -10,10 +11,10 @@ from urllib.parse import quote
 import pandas as pd
 import pytest
 import sqlalchemy as sa
-from board_house import LABELS, NAME, SECRET, START, forms, send
+from board_house import LABELS, NAME, START, forms, send
 
 from hmc_crowd._base.clock import VirtualClock
-from hmc_crowd.board._session import sign_session
+from hmc_crowd.board._session import new_token
 from hmc_crowd.campaign import Campaign
 from hmc_crowd.platform import RemoteAnswer, find_platform
 
@@ -61,10 +62,13 @@ def test_a_forged_session_is_refused(board: Board) -> None:
     board.key("owner")
     with board.house.store.read() as tx:
         key = tx.keys.all()[0].id
-    browser = board.browser()
-    later = board.clock.now().replace(year=2030)
-    browser.cookies.set("hmc_crowd_board", sign_session(b"another secret" + SECRET, key, expires_at=later))
-    assert browser.get(HOME).status_code == 303
+    body = f"{key}.{int(board.clock.now().replace(year=2030).timestamp())}"
+    # As cookies were signed before there was a row for each, and with the right secret.
+    mac = hmac.digest(board.house.secret, f"hmc-crowd board session\n{body}".encode(), "sha256").hex()
+    for forged in (f"{body}.{mac}", new_token(), key, ""):
+        browser = board.browser()
+        browser.cookies.set("hmc_crowd_board", forged)
+        assert browser.get(HOME).status_code == 303
 
 
 def test_too_many_tries_are_put_off(board: Board) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
-from board_house import NAME, open_board, send
+from board_house import NAME, forms, open_board, send
 from starlette.testclient import TestClient
 
 from hmc_crowd._base.serving import keep_peer
@@ -86,6 +86,71 @@ def test_forms_carry_a_mark_of_the_person(board: Board) -> None:
     assert "rob (signed in by the proxy)" in ann.get(where).text
     foreign = rob.get(where).text
     assert send(ann, foreign, "sign-out").status_code == 403
+
+
+def test_marks_of_forms_are_bound_to_the_browser_and_to_time(board: Board) -> None:
+    ann = browser(board, X_Forwarded_User="ann")
+    platform, name = board.waiting()
+    page = ann.get(f"{HOME}/submission?platform={platform}&id={name}").text
+    elsewhere = browser(board, X_Forwarded_User="ann")
+    assert send(elsewhere, page, "approve", do="go", budget="500.00").status_code == 403
+    elsewhere.get(HOME)
+    assert send(elsewhere, page, "approve", do="go", budget="500.00").status_code == 403
+    board.clock.advance(13 * 3600)
+    assert send(ann, page, "approve", do="go", budget="500.00").status_code == 403
+    page = ann.get(f"{HOME}/submission?platform={platform}&id={name}").text
+    assert "1 approved" in send(ann, page, "approve", do="go", budget="500.00").text
+
+
+def test_a_form_of_another_site_is_refused_whoever_the_proxy_signed_in(board: Board) -> None:
+    ann = browser(board, X_Forwarded_User="ann")
+    platform, name = board.waiting()
+    hidden = forms(ann.get(f"{HOME}/submission?platform={platform}&id={name}").text)["approve"]
+    where = hidden.pop("")
+    data = hidden | {"do": "go", "budget": "500.00"}
+    assert ann.post(where, data=data, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X_Forwarded_User": "group:staff"},
+        {"X_Forwarded_User": "*"},
+        {"X_Forwarded_User": "eve", "X_Forwarded_Groups": "Staff"},
+        {"X_Forwarded_User": "eve", "X_Forwarded_Groups": "staff2, xstaff, staff/x, group:staff"},
+        {"X_Forwarded_User": "eve", "X_Forwarded_Groups": '"guests,staff,others"'},
+        {"X_Forwarded_User": "eve", "X_Forwarded_Groups": "cn=staff,ou=people"},
+        {"X_Forwarded_User": "eve", "X_Forwarded_Groups": "staff;guests"},
+        {"X_Forwarded_User": "eve", "X_Forwarded_Groups": '"guests,staff'},
+        {"X_Forwarded_User": "eve", "X_Forwarded_Group": "staff"},
+        {"X_Forwarded_User": "eve", "Groups": "staff"},
+        {"X_Forwarded_User": "Ann"},
+        {"X_Forwarded_User": "ann,rob"},
+    ],
+)
+def test_what_only_looks_like_a_group_or_a_person_has_no_role(board: Board, headers: dict[str, str]) -> None:
+    assert browser(board, **headers).get(HOME).status_code == 403
+
+
+@pytest.mark.parametrize("blank", [b"\xa0", b"\xc2\xa0", b"\xe2\x80\x83", b"\x85"])
+def test_other_blanks_are_part_of_a_name(board: Board, blank: bytes) -> None:
+    for headers in (
+        [(b"X-Forwarded-User", b"eve"), (b"X-Forwarded-Groups", blank + b"staff" + blank)],
+        [(b"X-Forwarded-User", b"ann" + blank)],
+    ):
+        assert browser(board).get(HOME, headers=headers).status_code == 403
+
+
+def test_two_headers_of_groups_are_refused(board: Board) -> None:
+    twice = [("X-Forwarded-User", "eve"), ("X-Forwarded-Groups", "guests"), ("X-Forwarded-Groups", "staff")]
+    assert browser(board).get(HOME, headers=twice).status_code == 403
+
+
+def test_a_name_in_other_letters_is_read_as_the_proxy_wrote_it(board: Board) -> None:
+    proxy = TrustedProxy(("10.0.0.2",), {"zoë": "auditor"})
+    object.__setattr__(board.house.settings, "proxy", proxy)
+    page = browser(board).get(HOME, headers=[(b"X-Forwarded-User", "zoë".encode())])
+    assert (page.status_code, "auditor, zoë" in page.text) == (200, True)
 
 
 def test_the_machine_door_takes_keys_alone(board: Board) -> None:
