@@ -42,7 +42,7 @@ from hmc_crowd.campaign._pseudonyms import load_worker_key
 from hmc_crowd.campaign._quota_methods import Quotas
 from hmc_crowd.campaign._reviews import Reviews
 from hmc_crowd.campaign._watching import Watching
-from hmc_crowd.errors import InputError
+from hmc_crowd.errors import DuplicateError, InputError
 from hmc_crowd.io import write_frame
 from hmc_crowd.store import AspectRecord, open_store
 
@@ -66,7 +66,8 @@ class Campaign(
 ):
     """One evaluation: its items, what the machine thinks, what people answered, and what may be concluded.
 
-    Make one with `Campaign.create` or `Campaign.open`; both are context managers that close the database.
+    Make one with `Campaign.create`, `Campaign.open` or `Campaign.open_or_create`: context managers that close the
+    database.
 
     Examples
     --------
@@ -139,7 +140,7 @@ class Campaign(
         InputError
             Labels that are no list of texts, or look alike; aspects beside labels, or aspects that repeat a name.
         DuplicateError
-            The database has a campaign of that name.
+            The database has a campaign of that name; `open_or_create` opens it.
         """
         named = label_names(labels, name="labels")
         if named and aspects:
@@ -179,6 +180,79 @@ class Campaign(
             store.close()
             raise
         return cls(context)
+
+    @classmethod
+    def open_or_create(
+        cls, database: str | Path, name: str = "campaign", *, clock: Clock | None = None, **options: Any
+    ) -> Campaign:
+        """Open a campaign if the database has one of that name, and make it otherwise: a notebook's cell, run again.
+
+        Parameters
+        ----------
+        database : str or Path
+            A file (SQLite) or a database URL.
+        name : str
+            Unique in the database.
+        clock : Clock, optional
+            Tells the time; the machine's by default.
+        **options
+            As in `create`. Of a campaign that exists they must say what it was made with; what is left out is not
+            looked at.
+
+        Raises
+        ------
+        InputError
+            The campaign that exists was made with other options; nothing was changed.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> for _ in range(2):
+        ...     with Campaign.open_or_create(f"{folder.name}/eval.db", labels=["good", "bad"]) as campaign:
+        ...         print(campaign.name, [each.labels for each in campaign.aspects])
+        campaign [('good', 'bad')]
+        campaign [('good', 'bad')]
+        >>> folder.cleanup()
+        """
+        try:
+            return cls.create(database, name, clock=clock, **options)
+        except DuplicateError:
+            opened = cls.open(database, name, clock=clock)
+        try:
+            opened._require_same(options)
+        except BaseException:
+            opened.close()
+            raise
+        return opened
+
+    def _require_same(self, options: dict[str, Any]) -> None:
+        """Refuse options of `create` that this campaign was not made with."""
+        has = self._context.settings()
+        asked: Sequence[Aspect] = options.get("aspects") or ()
+        if options.get("labels"):
+            asked = (Aspect(labels=tuple(options["labels"])),)
+        share = float(has.get("suggest_share", 0.0))
+        wanted_share = None
+        if "mode" in options or "suggest_share" in options:
+            wanted_share = _suggest_share(options.get("mode", "blind"), options.get("suggest_share"))
+        pairs = [
+            (
+                "labels" if options.get("labels") else "aspects",
+                [(each.name, each.kind, tuple(each.labels)) for each in self.aspects],
+                [(each.name, each.kind, tuple(each.labels)) for each in asked] or None,
+            ),
+            ("positive_labels", list(has.get("positive_labels", [])), [*options.get("positive_labels", ())] or None),
+            ("currency", has.get("currency"), options.get("currency")),
+            ("seed", has.get("seed"), options.get("seed")),
+            ("suggest_share", share, wanted_share),
+        ]
+        for what, there, wanted in pairs:
+            if wanted is not None and wanted != there:
+                raise InputError(
+                    f"{what}: campaign {self.name!r} exists already and was made with {there}, not {wanted}; leave "
+                    f"{what} out to open it as it is, or choose another name"
+                )
 
     @classmethod
     def open(cls, database: str | Path, name: str | None = None, *, clock: Clock | None = None) -> Campaign:

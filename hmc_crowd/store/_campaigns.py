@@ -35,7 +35,10 @@ class CampaignRepository(Repository):
         if not check_text(name, name="name").strip():
             raise InputError("name is empty; give the campaign a name")
         if name in self.names():
-            raise DuplicateError(f"a campaign named {name!r} exists already; open it, or choose another name")
+            raise DuplicateError(
+                f"a campaign named {name!r} exists already; go on with it (in Python with Campaign.open_or_create, "
+                "which opens what is there), or choose another name"
+            )
         row = {
             "name": name,
             "settings": settings,
