@@ -25,7 +25,7 @@ def connect(
     clock: Clock | None = None,
     ids: IdSource | None = None,
     fees: FeeSchedule | None = None,
-    pages: str = "http://127.0.0.1:8000",
+    pages: str | None = None,
 ) -> LocalPlatform:
     """Open a workplace; its database is made, or brought up to date, on the way.
 
@@ -40,8 +40,9 @@ def connect(
         Names HITs and submissions; random and time-ordered by default.
     fees : FeeSchedule, optional
         What the platform takes on top of the reward, for rehearsing another platform's prices; nothing by default.
-    pages : str, default "http://127.0.0.1:8000"
-        Where the workers' pages are served; the addresses that `LocalPlatform.show` returns begin with it.
+    pages : str, optional
+        Where the workers' pages are served; the addresses that `LocalPlatform.show` returns begin with it. By default
+        where they were served last, and before that ``http://127.0.0.1:8000``.
 
     Raises
     ------

@@ -87,7 +87,9 @@ class LocalPlatform(Orders, Bonuses, Bulk, Staff, Examinations, QuotaBook, Payro
         suggests=True,
     )
 
-    def __init__(self, database: Database, *, clock: Clock, ids: IdSource, fees: FeeSchedule, pages: str) -> None:
+    def __init__(
+        self, database: Database, *, clock: Clock, ids: IdSource, fees: FeeSchedule, pages: str | None
+    ) -> None:
         super().__init__(database, clock=clock, ids=ids, pages=pages)
         self._fees = fees
 

@@ -11,7 +11,7 @@ from hmc_crowd.errors import DuplicateError
 from hmc_crowd_local._desk import Desk
 from hmc_crowd_local._repository import Questions, chunks, flush, load_claims, load_hit_of, load_hits, load_work
 from hmc_crowd_local._secrets import secret_of
-from hmc_crowd_local._tables import HIT
+from hmc_crowd_local._tables import ADDRESS, HIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -30,12 +30,32 @@ T = TypeVar("T")
 class Steps:
     """An open workplace: its database, its clock, its ids, and where its pages are."""
 
-    def __init__(self, database: Database, *, clock: Clock, ids: IdSource, pages: str) -> None:
+    def __init__(self, database: Database, *, clock: Clock, ids: IdSource, pages: str | None) -> None:
         self._database = database
         self._clock = clock
         self._ids = ids
-        self._pages = pages.rstrip("/")
+        self._told_pages = None if pages is None else pages.rstrip("/")
         self._questions = Questions()
+
+    @property
+    def _pages(self) -> str:
+        """Where people's browsers reach the pages."""
+        return self._told_pages or self.served_at() or "http://127.0.0.1:8000"
+
+    def served_at(self) -> str | None:
+        """Return where the pages were served last, as the server said; None where no server has run here."""
+        query = sa.select(ADDRESS.c.url).where(ADDRESS.c.what == "pages")
+        with self._database.read() as connection:
+            found: str | None = connection.execute(query).scalar()
+        return found
+
+    def serve_at(self, url: str) -> None:
+        """Keep where the pages are served from now on, for links that other processes make."""
+        from hmc_crowd_local.pages._people import upsert  # because the pages stand on the workplace
+
+        row = {"what": "pages", "url": url.rstrip("/")}
+        with self._database.write() as connection:
+            upsert(connection, ADDRESS, row, moving=("url",))
 
     def secret(self, name: str) -> bytes:
         """Return the workplace's secret of this name, made when it is first asked for; all processes share it."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Dialect
 
 __all__ = [
+    "ADDRESS",
     "ANSWER",
     "BONUS",
     "CLAIM",
@@ -241,3 +242,6 @@ INBOX = sa.Table(
     _time("done_at"),
     sa.Index("ix_workplace_inbox_done_at", "platform", "done_at", "received_at"),
 )
+
+# Where people's browsers reach the pages, as the server said when it began: links are made by other processes.
+ADDRESS = sa.Table("workplace_address", METADATA, _text("what", primary_key=True), _text("url"))

@@ -113,6 +113,12 @@ Budget = Annotated[
     typer.Option("--budget", metavar="AMOUNT", help="Most to spend over the whole campaign, fees included."),
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Do spend, up to --budget; without it this is a dry run.")]
+PublicUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--public-url", metavar="URL", help="Where people reach the pages; by default where they were served last."
+    ),
+]
 Skill = Annotated[
     list[str] | None, typer.Option("--skill", metavar="WORD", help="What people can do; may be given again.")
 ]
@@ -163,6 +169,21 @@ def connect(platform: str, workplace: str | None, endpoint: str | None = None) -
     finally:
         # The port does not ask for a close(); adapters that hold a connection have one.
         getattr(place, "close", lambda: None)()
+
+
+def link_base(place: Any, public_url: str | None) -> tuple[str, list[str]]:
+    """Return where a workplace's pages are served, and a note where nobody has said it: links begin with it.
+
+    It is what ``--public-url`` says, else where `hmc-crowd serve` ran last.
+    """
+    served = public_url or place.served_at()
+    if served:
+        return served.rstrip("/"), []
+    plain = "http://127.0.0.1:8000"
+    return plain, [
+        f"nobody has served this workplace yet, so the link begins with {plain}, where hmc-crowd serve answers "
+        "by default; with another port or host give --public-url"
+    ]
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hmc_crowd.cli._app import PEOPLE, AsJson, Language, Skill, Workplace, app, connect
+from hmc_crowd.cli._app import PEOPLE, AsJson, Language, PublicUrl, Skill, Workplace, app, connect, link_base
 from hmc_crowd.cli._arguments import skill_words
 from hmc_crowd.cli._quota_words import attribute_words
 from hmc_crowd.cli._show import emit_json, notes, say, table
@@ -15,7 +15,6 @@ from hmc_crowd.errors import InputError
 invites_app = typer.Typer(cls=HelpfulGroup, help="Links for people of your own, who work on the task pages.")
 app.add_typer(invites_app, name="invites", rich_help_panel=PEOPLE)
 
-PublicUrl = Annotated[str, typer.Option("--public-url", metavar="URL", help="Where the workplace is served.")]
 Attributes = Annotated[
     list[str] | None,
     typer.Option(
@@ -24,7 +23,6 @@ Attributes = Annotated[
         help="What the worker says of himself and lets quotas count by; repeatable: region=south.",
     ),
 ]
-_SERVED = "http://127.0.0.1:8000"
 
 
 @invites_app.command("issue")
@@ -36,7 +34,7 @@ def invites_issue(
     skill: Skill = None,
     language: Language = None,
     attribute: Attributes = None,
-    public_url: PublicUrl = _SERVED,
+    public_url: PublicUrl = None,
     workplace: Workplace = None,
     as_json: AsJson = False,
 ) -> None:
@@ -47,22 +45,26 @@ def invites_issue(
         invite = place.invites().issue(
             worker, lifetime_s=days * 24 * 3600, label=label, pool=pool, skills=skills, attributes=told
         )
+        base, unsure = link_base(place, public_url)
     if as_json:
-        emit_json({"invite_id": invite.invite_id, "link": invite.url(public_url)})
+        emit_json({"invite_id": invite.invite_id, "link": invite.url(base)})
         return
-    typer.echo(invite.url(public_url))
-    notes([f"it works until {invite.expires_at:%Y-%m-%d %H:%M} UTC; hmc-crowd invites revoke {invite.invite_id}"])
+    typer.echo(invite.url(base))
+    notes(
+        [*unsure, f"it works until {invite.expires_at:%Y-%m-%d %H:%M} UTC; hmc-crowd invites revoke {invite.invite_id}"]
+    )
 
 
 @invites_app.command("list")
-def invites_list(public_url: PublicUrl = _SERVED, workplace: Workplace = None, as_json: AsJson = False) -> None:
+def invites_list(public_url: PublicUrl = None, workplace: Workplace = None, as_json: AsJson = False) -> None:
     """List the invitations, oldest first; with --json their links too."""
     import pandas as pd
 
     columns = ["invite_id", "worker", "label", "pool", "skills", "attributes", "expires_at", "revoked_at"]
     with connect("local", workplace) as place:
         found: list[Any] = place.invites().all()
-    rows = [{**{name: getattr(each, name) for name in columns}, "link": each.url(public_url)} for each in found]
+        base, _ = link_base(place, public_url)
+    rows = [{**{name: getattr(each, name) for name in columns}, "link": each.url(base)} for each in found]
     frame = pd.DataFrame(rows, columns=[*columns, "link"])
     if as_json:
         emit_json(frame)

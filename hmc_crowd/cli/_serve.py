@@ -8,7 +8,18 @@ from typing import Annotated, Any
 import typer
 
 from hmc_crowd.cli import _board_keys
-from hmc_crowd.cli._app import DEFAULT_DATABASE, PEOPLE, AsJson, Database, Overwrite, Workplace, app, connect
+from hmc_crowd.cli._app import (
+    DEFAULT_DATABASE,
+    PEOPLE,
+    AsJson,
+    Database,
+    Overwrite,
+    PublicUrl,
+    Workplace,
+    app,
+    connect,
+    link_base,
+)
 from hmc_crowd.cli._show import emit_json, facts, notes, say, table
 from hmc_crowd.cli._wording import HelpfulGroup
 from hmc_crowd.errors import InputError
@@ -95,6 +106,7 @@ def _serve_once(
         for each in mounts:
             stack.callback(each.close or (lambda: None))
         shown = [(what, address + path) for each in mounts for what, path in each.shown]
+        place.serve_at(address)
         return run(make_app(mounts), listening, started=lambda: tell(shown, where))
 
 
@@ -244,9 +256,7 @@ def keys_worker(
     is_adult: Annotated[
         bool | None, typer.Option("--adult/--not-adult", help="Note whether they are of age, for HITs that ask for it.")
     ] = None,
-    public_url: Annotated[
-        str, typer.Option("--public-url", metavar="URL", help="Where the workplace is served.")
-    ] = "http://127.0.0.1:8000",
+    public_url: PublicUrl = None,
     workplace: Workplace = None,
     as_json: AsJson = False,
 ) -> None:
@@ -254,11 +264,13 @@ def keys_worker(
     with connect("local", workplace) as place:
         place.front_door().set_worker(worker, country=country, subdivision=subdivision, is_adult=is_adult)
         key = place.front_door().worker_key(worker)
-    link = f"{public_url.rstrip('/')}/mturk/hits?workerId={worker}&key={key}"
+        base, unsure = link_base(place, public_url)
+    link = f"{base}/mturk/hits?workerId={worker}&key={key}"
     if as_json:
         emit_json({"link": link})
     else:
         typer.echo(link)
+        notes(unsure)
 
 
 @app.command("batch-results", rich_help_panel=PEOPLE)

@@ -64,3 +64,26 @@ def test_a_question_is_listed_and_answered(tmp_path, capsys) -> None:
     with connect(str(tmp_path / "w.db")) as local:
         assert [each.author for each in local.threads().of(name, "i1")] == ["worker", "owner"]
     assert run(capsys, "invites", "reply", name, "i2", "What?", *place)[0] == 2
+
+
+def test_links_lead_to_where_the_pages_were_served_last(tmp_path, capsys) -> None:
+    from hmc_crowd_local import connect
+
+    place = ("--workplace", str(tmp_path / "w.db"))
+    _, unserved = run(capsys, "invites", "issue", "ann", *place)
+    assert unserved["link"].startswith("http://127.0.0.1:8000/work/i/")
+    with connect(str(tmp_path / "w.db")) as local:
+        local.serve_at("http://127.0.0.1:8766")
+    _, issued = run(capsys, "invites", "issue", "bob", *place)
+    assert issued["link"].startswith("http://127.0.0.1:8766/work/i/")
+    _, listed = run(capsys, "invites", "list", *place)
+    assert {each["link"].split("/work/")[0] for each in listed} == {"http://127.0.0.1:8766"}
+    _, key = run(capsys, "keys", "worker", "AANN", *place)
+    assert key["link"].startswith("http://127.0.0.1:8766/mturk/")
+
+
+def test_where_nobody_has_served_yet_it_is_said(tmp_path, capsys) -> None:
+    with pytest.raises(SystemExit):
+        main(["invites", "issue", "ann", "--workplace", str(tmp_path / "w.db")])
+    shown = capsys.readouterr()
+    assert "--public-url" in shown.out + shown.err

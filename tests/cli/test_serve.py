@@ -76,6 +76,9 @@ def test_a_server_answers_scripts_and_workers_and_ends_with_0_on_sigterm(start, 
     assert httpx.get(f"{server.url}mturk/hits?workerId=A1").status_code == 403
     assert server.said["workplace"] == "sqlite:///workplace.db"
     assert server.said["pid"] == server.process.pid
+    # Links that other commands print lead to this server, whatever port it took.
+    link = hmc("invites", "issue", "ann", "--json").json["link"]
+    assert httpx.get(link).status_code == 200
     assert server.stop(signal.SIGTERM) == (0, "")
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import timedelta
+from html import unescape
 from typing import Any
 
 import pytest
@@ -275,3 +277,21 @@ def test_a_page_with_a_number_that_no_page_has_is_not_found(house, number) -> No
     for path in (f"q/{number}", f"ask/{number}"):
         assert client.get(f"{link}/{path}").status_code == 404
         assert client.post(f"{link}/{path}", data={"form": "x"}).status_code in {403, 404}
+
+
+def test_who_asked_for_a_language_keeps_it_into_the_work_out_of_it_and_back_again(house) -> None:
+    remote = house.local.publish(hit("open"))
+    door, plain = home(house)
+    plain.get(f"{door}?lang=de")
+    plain.get(f"{door}/hit/{remote.hit_id}?lang=de")
+    plain.send("name=")
+    assert '<html lang="de"' in plain.text
+    assert plain.page.url.path.startswith("/work/s/")
+    # Somebody comes back to the invitation in a language, and goes on with what is under way.
+    plain.get(f"{door}?lang=de")
+    go_on = re.search(r'href="(/work/s/[^"]+)"', plain.text)
+    assert go_on is not None
+    plain.get(unescape(go_on.group(1)))
+    assert '<html lang="de"' in plain.text
+    plain.get(f"{door}/hit/{remote.hit_id}?lang=de")
+    assert '<html lang="de"' in plain.text

@@ -79,7 +79,7 @@ def done(visit: Visit) -> Reply:
     home = None
     if recruiter is None:
         live = [each for each in house.invites.of(visit.worker) if each.is_live(house.now())]
-        home = f"{visit.root}/i/{live[-1].token}" if live else None
+        home = visit.home_url(live[-1].token) if live else None
     said = house.threads.feedback(record.submission_id)
     note = house.settings.note(record.submission_id) if is_handed_in and house.settings.note is not None else None
     survey = bool(visit.study.survey) and house.people.step(visit.worker, visit.study, "survey").passed is None

@@ -16,7 +16,7 @@ from hmc_crowd_local.pages._event_routes import keep_events
 from hmc_crowd_local.pages._frame_routes import arrive
 from hmc_crowd_local.pages._render import STATIC, draw, headers, static_file
 from hmc_crowd_local.pages._replies import Data, Goto
-from hmc_crowd_local.pages._texts import LANGUAGES, PSEUDO, Texts, choose_language
+from hmc_crowd_local.pages._texts import Texts, asked_language, choose_language
 from hmc_crowd_local.pages._visit import RefusedError, Visit
 
 if TYPE_CHECKING:
@@ -248,5 +248,4 @@ def _number(text: str) -> int:
 
 
 def _asked_language(request: Request) -> str:
-    asked = request.query_params.get("lang", "")
-    return asked if asked in {*LANGUAGES, PSEUDO} else ""
+    return asked_language(request.query_params)

@@ -13,7 +13,8 @@ from urllib.parse import quote, urlsplit
 
 from hmc_crowd_local._records import Recruited
 from hmc_crowd_local.pages._replies import Goto
-from hmc_crowd_local.pages._visit import RefusedError
+from hmc_crowd_local.pages._texts import asked_language
+from hmc_crowd_local.pages._visit import RefusedError, in_language
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,7 +68,7 @@ def arrive(house: House, parameters: Mapping[str, str], *, root: str) -> Goto:
     work = None if held is None else house.works.read(held)
     if work is None:
         raise RefusedError("not_offered", 404)
-    return Goto(address=f"{root}/s/{house.work_token(work)}")
+    return Goto(address=in_language(f"{root}/s/{house.work_token(work)}", asked_language(parameters)))
 
 
 def fields_of(work: Work) -> list[tuple[str, str]]:

@@ -154,7 +154,7 @@ def _own_work(visit: Visit) -> tuple[list[tuple[str, str]], list[tuple[str, Subm
         if record.state is SubmissionState.ACCEPTED:
             work = house.works.read(record.submission_id)
             if work is not None:
-                under_way.append((title, f"{visit.root}/s/{house.work_token(work)}"))
+                under_way.append((title, visit.work_url(work)))
     return under_way, [(title, record) for title, record in rows if record.state is not SubmissionState.ACCEPTED]
 
 
@@ -182,7 +182,7 @@ def take_hit(visit: Visit, hit_id: str) -> Reply:
     work = visit.house.works.read(taken.submission_id)
     if work is None:
         raise RefusedError("not_offered", 409)
-    return Goto(address=f"{visit.root}/s/{visit.house.work_token(work)}")
+    return Goto(address=visit.work_url(work))
 
 
 def _refused(visit: Visit, hit_id: str, status: int) -> RefusedError:
@@ -207,4 +207,4 @@ def _held(visit: Visit, hit_id: str) -> str | None:
     with visit.house.local._database.read() as connection:
         held = connection.execute(query).scalar()
     work = None if held is None else visit.house.works.read(held)
-    return None if work is None else f"{visit.root}/s/{visit.house.work_token(work)}"
+    return None if work is None else visit.work_url(work)

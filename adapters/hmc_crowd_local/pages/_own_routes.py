@@ -151,7 +151,7 @@ def _news(visit: Visit) -> list[News]:
     for row in latest.values():
         work_of = visit.house.works.read(row.submission_id)
         if work_of is not None and row.item in numbers[row.hit_id]:
-            address = f"{visit.root}/s/{visit.house.work_token(work_of)}/ask/{numbers[row.hit_id][row.item]}"
+            address = visit.work_url(work_of, f"ask/{numbers[row.hit_id][row.item]}")
             found.append(News(row.author, row.title, row.text, row.at, address))
     return sorted(found, key=lambda each: each.at, reverse=True)[:_MOST_NEWS]
 

@@ -16,7 +16,7 @@ from hmc_crowd._base.numbers import finite_number
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["LANGUAGES", "PSEUDO", "Texts", "choose_language"]
+__all__ = ["LANGUAGES", "PSEUDO", "Texts", "asked_language", "choose_language"]
 
 #: Code of each language, its name in itself, and the direction of its script.
 LANGUAGES: Mapping[str, tuple[str, str]] = {
@@ -65,6 +65,16 @@ class Texts:
     def __call__(self, key: str, **values: object) -> str:
         """Return a text with its placeholders filled in."""
         return self._of[key].format(**values) if values else self._of[key]
+
+
+def asked_language(parameters: Mapping[str, str]) -> str:
+    """Return the language that an address asks for, or nothing where we do not have it.
+
+    >>> asked_language({"lang": "de"}), asked_language({"lang": "tlh"})
+    ('de', '')
+    """
+    asked = parameters.get("lang", "")
+    return asked if asked in {*LANGUAGES, PSEUDO} else ""
 
 
 def choose_language(asked: str | None, accepted: str, default: str) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hmc_crowd_local.pages._texts import Texts
     from hmc_crowd_local.pages._work_store import Work
 
-__all__ = ["House", "RefusedError", "Visit"]
+__all__ = ["House", "RefusedError", "Visit", "in_language"]
 
 
 class RefusedError(Exception):
@@ -88,6 +88,16 @@ class House:
         return sign_token(self.secret, work.submission.submission_id, expires_at=expires)
 
 
+def in_language(address: str, asked: str, **query: str) -> str:
+    """Return an address with its parameters; who asked for a language keeps it on the page that follows.
+
+    >>> in_language("/i/token", "de"), in_language("/i/token", "")
+    ('/i/token?lang=de', '/i/token')
+    """
+    values = {**query, **({"lang": asked} if asked else {})}
+    return address + (f"?{urlencode(values)}" if values else "")
+
+
 @dataclass
 class Visit:
     """One request with a good link: of work (``work``) or of an invitation (``invite``)."""
@@ -125,8 +135,16 @@ class Visit:
 
     def url(self, path: str = "", **query: str) -> str:
         """Return the address of a page of this link, in the language of this one."""
-        values = {**query, **({"lang": self.asked_language} if self.asked_language else {})}
-        return f"{self.door}{'/' if path else ''}{path}" + (f"?{urlencode(values)}" if values else "")
+        return in_language(f"{self.door}{'/' if path else ''}{path}", self.asked_language, **query)
+
+    def work_url(self, work: Work, path: str = "") -> str:
+        """Return the address of a worker's work, in the language of this page."""
+        address = f"{self.root}/s/{self.house.work_token(work)}{'/' if path else ''}{path}"
+        return in_language(address, self.asked_language)
+
+    def home_url(self, token: str) -> str:
+        """Return the address of an invitation's home, in the language of this page."""
+        return in_language(f"{self.root}/i/{token}", self.asked_language)
 
     def static(self, name: str) -> str:
         """Return the address of a file of ours."""
