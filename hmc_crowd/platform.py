@@ -11,7 +11,7 @@ An adapter is an importable package with an entry point in the group ``hmc_crowd
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from importlib.metadata import entry_points
@@ -73,6 +73,7 @@ __all__ = [
     "Turn",
     "Workforce",
     "find_platform",
+    "named",
     "platform_names",
 ]
 
@@ -211,7 +212,9 @@ class RemoteAnswer:
 
     ``swapped`` says of a pair whether its sides were shown the other way round; the label is that of the pair as given.
     ``mode`` is "suggest" where the worker saw the machine's ``suggestion``; that stands here in mode "blind" as well,
-    as what would have been shown.
+    as what would have been shown. ``place`` is set where all that is known is the number of the question in its HIT,
+    from 1: a page that names items to its workers would tell them which are gold. Item and aspect are empty then;
+    `named` fills them in.
     """
 
     item: str
@@ -222,6 +225,33 @@ class RemoteAnswer:
     swapped: bool | None = None
     mode: str = "blind"
     suggestion: str = ""
+    place: int | None = None
+
+
+def named(answers: Iterable[RemoteAnswer], questions: Sequence[tuple[str, str]]) -> tuple[RemoteAnswer, ...]:
+    """Return answers with the item and aspect of each; of two to one question the later one.
+
+    Parameters
+    ----------
+    answers : iterable of RemoteAnswer
+        Of one submission, as `TaskPages.answers` returns them.
+    questions : sequence of (item, aspect)
+        Of its HIT, in their order. An answer to a place that the HIT has not keeps its number, and no name.
+
+    Examples
+    --------
+    >>> given = [RemoteAnswer("", "", "yes", place=2), RemoteAnswer("", "", "no", place=9)]
+    >>> [(each.item, each.label) for each in named(given, [("a", "label"), ("b", "label")])]
+    [('b', 'yes'), ('', 'no')]
+    """
+    found: dict[tuple[str, str, int | None], RemoteAnswer] = {}
+    for each in answers:
+        place = each.place
+        if place is not None and 1 <= place <= len(questions):
+            item, aspect = questions[place - 1]
+            each = replace(each, item=item, aspect=aspect, place=None)
+        found[each.item, each.aspect, each.place] = each
+    return tuple(found.values())
 
 
 @dataclass(frozen=True)
@@ -398,7 +428,7 @@ class TaskPages(Protocol):
         ...
 
     def answers(self, submission_ids: Iterable[str]) -> Mapping[str, tuple[RemoteAnswer, ...]]:
-        """Return the answers of each submission whose work is handed in."""
+        """Return the answers of each submission whose work is handed in; `named` names what has a number only."""
         ...
 
 

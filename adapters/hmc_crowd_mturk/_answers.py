@@ -7,6 +7,7 @@ entity, file or address in it is ever followed.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -18,7 +19,7 @@ from defusedxml import DefusedXmlException  # type: ignore[import-untyped]
 from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
 
 from hmc_crowd._base.numbers import whole_number
-from hmc_crowd.platform import RemoteAnswer
+from hmc_crowd.platform import RemoteAnswer, named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,6 +29,7 @@ __all__ = ["AnswerProblem", "AnswerReading", "fields_of", "read_answer"]
 
 _VALUES = ("FreeText", "SelectionIdentifier", "OtherSelectionText", "UploadedFileKey")
 _LATEST_MS = 32_503_679_999_999  # the year 2999
+_NUMBER = re.compile(r"[1-9][0-9]{0,5}")
 
 
 class AnswerProblem(StrEnum):
@@ -70,7 +72,8 @@ def read_answer(raw: str | None, *, questions: Iterable[tuple[str, str]] | None 
     raw : str or None
         The document, as ListAssignmentsForHIT has it.
     questions : iterable of (item, aspect), optional
-        What was asked; an answer to anything else is a problem. By default whatever names a question is taken.
+        What was asked, in the HIT's order; an answer to anything else is a problem. By default whatever names a
+        question is taken, and one that stands under a number has that alone (`hmc_crowd.platform.named`).
 
     Examples
     --------
@@ -80,23 +83,29 @@ def read_answer(raw: str | None, *, questions: Iterable[tuple[str, str]] | None 
     fields, problem = fields_of(raw)
     if problem is not None:
         return AnswerReading((), (), (problem,), raw)
-    known = None if questions is None else set(questions)
+    asked = None if questions is None else list(questions)
     times = {name[6:]: value for name, value in fields if name.startswith("times:")}
-    answers: dict[tuple[str, str], RemoteAnswer] = {}
+    answers: dict[str, RemoteAnswer] = {}
     is_strange = False
     for name, value in fields:
         question = _question(name)
-        if question is None or (known is not None and question not in known):
+        if question is None:
             is_strange = is_strange or not name.startswith("times:")
             continue
         started, submitted = _times(times.get(name.partition(":")[2]))
-        answers[question] = RemoteAnswer(*question, value, started, submitted)
+        item, aspect, place = question
+        answers[name] = RemoteAnswer(item, aspect, value, started, submitted, place=place)
+    read = tuple(answers.values())
+    if asked is not None:
+        everything, known = named(read, asked), set(asked)
+        read = tuple(each for each in everything if (each.item, each.aspect) in known)
+        is_strange = is_strange or len(read) < len(everything)
     problems = []
     if is_strange:
         problems.append(AnswerProblem.UNKNOWN_IDENTIFIER)
     if not answers and not fields:
         problems.append(AnswerProblem.EMPTY)
-    return AnswerReading(fields, tuple(answers.values()), tuple(problems), raw)
+    return AnswerReading(fields, read, tuple(problems), raw)
 
 
 def fields_of(raw: str | None) -> tuple[tuple[tuple[str, str], ...], AnswerProblem | None]:
@@ -126,10 +135,15 @@ def _local(element: Element) -> str:
     return element.tag.rpartition("}")[2]
 
 
-def _question(name: str) -> tuple[str, str] | None:
+def _question(name: str) -> tuple[str, str, int | None] | None:
+    """Return item, aspect and number of what a field answers; pages made before numbers named item and aspect."""
     kind, _, rest = name.partition(":")
+    if kind != "answer":
+        return None
+    if _NUMBER.fullmatch(rest):
+        return "", "", int(rest)
     item, slash, aspect = rest.partition("/")
-    return (unquote(item), unquote(aspect)) if kind == "answer" and slash else None
+    return (unquote(item), unquote(aspect), None) if slash else None
 
 
 def _times(text: str | None) -> tuple[datetime | None, datetime | None]:

@@ -170,8 +170,11 @@ class Publishing:
         return next(iter(rows.values()), None)
 
     def show(self, hits: Iterable[Hit]) -> Mapping[str, str]:
-        """Return where each HIT can be looked at; its page travels inside it: nothing is made, nothing is paid."""
-        return {hit.key: f"{self._site}/mturk/preview?{urlencode({'annotation': annotation_of(hit)})}" for hit in hits}
+        """Return where workers find each HIT: their list, since a page that travels inside a HIT has no other address.
+
+        Nothing is made, nothing is paid.
+        """
+        return {hit.key: f"{self._site}/mturk/hits" for hit in hits}
 
     def expire(self, hit_id: str, *, at: datetime | None = None) -> RemoteHit:
         """Offer the HIT to nobody more, now or from an aware moment on; work under way may be finished."""

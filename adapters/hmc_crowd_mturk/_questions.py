@@ -96,13 +96,15 @@ def _checked(document: str) -> str:
 _SHOWN = ("nominal", "ordinal", "text")
 
 
-def answer_name(item: str, aspect: str) -> str:
-    """Return the form field of a question; it says by itself what it answers.
+def answer_name(number: int) -> str:
+    """Return the form field of a question: its number in the HIT, from 1, and nothing that tells what it asks about.
 
-    >>> answer_name("d1.2", "label")
-    'answer:d1.2/label'
+    Workers read a page's source, and an item's id may say that it is gold.
+
+    >>> answer_name(3)
+    'answer:3'
     """
-    return f"answer:{quote(item, safe='')}/{quote(aspect, safe='')}"
+    return f"answer:{number}"
 
 
 def page_of(hit: Hit, *, submit_to: str) -> str:
@@ -134,7 +136,7 @@ def _require_plain(item: HitItem) -> None:
 
 
 def _question(item: HitItem, number: int) -> str:
-    name = escape(answer_name(item.item, item.aspect))
+    name = answer_name(number)
     context = "".join(f"<p>{escape(each)}</p>" for each in item.context)
     text = f'{context}<p class="text">{escape(item.text)}</p>'
     legend = f"<legend>{number}. {escape(item.question or item.aspect)}</legend>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hmc_crowd.platform import RoutedPages, SubmissionState
+from hmc_crowd.platform import RoutedPages, SubmissionState, named
 from hmc_crowd.store import SubmissionRecord
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Matched:
 
     def answers(self, found: Mapping[str, tuple[RemoteAnswer, ...]]) -> tuple[RemoteAnswer, ...]:
         """Return this submission's answers out of what the pages gave."""
-        return found.get(self.answers_id, ())
+        return named(found.get(self.answers_id, ()), [(each.item, each.aspect) for each in self.hit.items])
 
     @property
     def answers_id(self) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd.errors import PlatformError
-from hmc_crowd.platform import Hit, HitItem, RemoteHit, RemoteSubmission, SubmissionState
+from hmc_crowd.platform import Hit, HitItem, RemoteHit, RemoteSubmission, SubmissionState, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -219,8 +219,8 @@ def returned_work_frees_its_place(bench: Bench) -> None:
 def answers_are_those_handed_in(bench: Bench) -> None:
     hit, remote = bench.published()
     name = bench.do(hit, remote, "A1ANN")
-    answers = bench.platform.answers([name, name])[name]
     asked = [(each.item, each.aspect) for each in hit.items]
+    answers = named(bench.platform.answers([name, name])[name], asked)
     given = [(each.item, each.aspect) for each in answers]
     _require(sorted(given) == sorted(asked), f"asked {asked}, answered {given}")
     _require(all(each.label in _LABELS for each in answers), f"labels are {[each.label for each in answers]}")

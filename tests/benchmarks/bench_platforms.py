@@ -110,7 +110,7 @@ def fill(door, submissions: int) -> list[str]:
     }  # fmt: skip
     hits = [door.call("main", "CreateHIT", request)["HIT"]["HITId"] for _ in range(submissions // PER_HIT)]
     workers = WorkersDoor(door)
-    fields = [(answer_name(f"item-{i}", "label"), "yes") for i in range(ITEMS)]
+    fields = [(answer_name(i + 1), "yes") for i in range(ITEMS)]
     workers.submit(workers.accept(hits[0], "A0").assignment_id, fields)
     with door.database.write() as connection:
         model = dict(connection.execute(sa.select(ASSIGNMENT)).mappings().one())

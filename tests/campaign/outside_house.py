@@ -179,7 +179,7 @@ class Turk:
         from hmc_crowd_mturk._questions import answer_name
 
         work = self.workers.accept(record.platform_hit_id, who)
-        fields = [(answer_name(each.item, each.aspect), truth[each.item]) for each in record.items]
+        fields = [(answer_name(place), truth[each.item]) for place, each in enumerate(record.items, start=1)]
         self.clock.advance(60)
         self.workers.submit(work.assignment_id, fields)
         return str(work.assignment_id)

@@ -59,7 +59,7 @@ def hand_in(turk: Any, campaign: Campaign, truth: dict[str, str]) -> tuple[dict[
     for hit in hits_of(campaign):
         for number in range(hit.redundancy):
             work = turk.workers.accept(hit.platform_hit_id, f"A{number}WORKER")
-            fields = [(answer_name(each.item, each.aspect), truth[each.item]) for each in hit.items]
+            fields = [(answer_name(place), truth[each.item]) for place, each in enumerate(hit.items, start=1)]
             bad = ANSWERS[int(rng.integers(len(ANSWERS)))] if rng.random() < SHARE else "as it should be"
             if bad is None:
                 fields[0] = ("no-such-question", fields[0][1])

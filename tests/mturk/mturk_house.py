@@ -129,4 +129,4 @@ def make_hit(key: str = "K1", *, redundancy: int = 3, **options: Any) -> Hit:
 
 
 def answer_fields(hit: Hit, label: str = "yes") -> dict[str, str]:
-    return {answer_name(each.item, each.aspect): label for each in hit.items}
+    return {answer_name(number): label for number, _ in enumerate(hit.items, start=1)}

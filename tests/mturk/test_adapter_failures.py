@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from urllib.parse import quote
 
 import pytest
 from hmc_crowd_local.mturk_api import Key
@@ -19,7 +20,6 @@ from hmc_crowd_mturk import (
     read_notification,
     receive_notifications,
 )
-from hmc_crowd_mturk._questions import answer_name
 from hypothesis import given
 from hypothesis import strategies as st
 from mturk_house import answer_fields, make_hit
@@ -319,10 +319,10 @@ def test_a_message_is_deleted_only_when_it_is_kept() -> None:
 
 
 @given(st.text(), st.text())
-def test_any_item_id_survives_the_form(item, aspect) -> None:
+def test_any_item_id_survives_a_form_of_before_that_names_it(item, aspect) -> None:
     if any(0xD800 <= ord(each) <= 0xDFFF for each in item + aspect):
         return
-    name = answer_name(item, aspect)
+    name = f"answer:{quote(item, safe='')}/{quote(aspect, safe='')}"
     raw = (
         "<QuestionFormAnswers><Answer><QuestionIdentifier>"
         + name.replace("&", "&amp;").replace("<", "&lt;")

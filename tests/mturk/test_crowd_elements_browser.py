@@ -8,6 +8,8 @@ import pytest
 from hmc_crowd_mturk import read_answer
 from mturk_house import html_question, make_hit
 
+from hmc_crowd.platform import named
+
 pytestmark = pytest.mark.browser
 
 PAGE = """<script src="https://assets.crowd.aws/crowd-html-elements.js"></script>
@@ -98,7 +100,8 @@ def test_a_draft_comes_back_after_a_reload_and_the_adapters_page_works(house, pl
     frame.get_by_role("button", name="Submit").click()
     frame.get_by_text("Your work is handed in.").wait_for()
     (one,) = platform.submissions([remote.hit_id])
-    found = platform.answers([one.submission_id])[one.submission_id]
+    asked = [(each.item, each.aspect) for each in hit.items]
+    found = named(platform.answers([one.submission_id])[one.submission_id], asked)
     assert {each.item: each.label for each in found} == {"K1-1": "no", "K1-2": "yes"}
     assert found[1].submitted_at is not None
 

@@ -55,7 +55,8 @@ def test_an_assignment_gets_its_work_and_is_handed_in_where_it_belongs(framed) -
         answer = SubElement(document, "Answer")
         SubElement(answer, "QuestionIdentifier").text = name
         SubElement(answer, "FreeText").text = unescape(value)
-    read = {each.item: each for each in read_answer(tostring(document, encoding="unicode")).answers}
+    asked = [(each.item, each.aspect) for each in dialogue().items]
+    read = {each.item: each for each in read_answer(tostring(document, encoding="unicode"), questions=asked).answers}
     assert {name: each.label for name, each in read.items()} == {"t2": "polite", "t4": "rude"}
     assert (read["t2"].submitted_at - read["t2"].started_at).total_seconds() == pytest.approx(20)
 

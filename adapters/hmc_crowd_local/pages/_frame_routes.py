@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from hmc_crowd_local._records import Recruited
 from hmc_crowd_local.pages._replies import Goto
@@ -74,11 +74,13 @@ def arrive(house: House, parameters: Mapping[str, str], *, root: str) -> Goto:
 def fields_of(work: Work) -> list[tuple[str, str]]:
     """Return the fields of the form that hands the work in there: the answers, and when each was given.
 
-    Their names are those that `hmc_crowd_mturk` reads back.
+    Their names are those that `hmc_crowd_mturk` reads back: numbers, for an item's id may say that it is gold.
     """
     found = [("assignmentId", work.submission.external_id or ""), ("submissionId", work.submission.submission_id)]
-    for (item, aspect), each in work.answers.items():
-        name = f"{quote(item, safe='')}/{quote(aspect, safe='')}"
+    for name, question in enumerate(work.hit.items, start=1):
+        each = work.answers.get((question.item, question.aspect))
+        if each is None:
+            continue
         found.append((f"answer:{name}", each.label))
         if each.shown_at is not None and each.answered_at is not None:
             millis = [round(at.timestamp() * 1000) for at in (each.shown_at, each.answered_at)]
