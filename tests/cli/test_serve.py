@@ -192,10 +192,10 @@ def test_the_secret_is_printed_as_a_shell_reads_it(hmc) -> None:
 
 
 def test_a_layout_is_added_listed_and_used_by_a_script(start, hmc, tmp_path) -> None:
-    (tmp_path / "judge.html").write_text("<form><p>${text}</p><input name='answer'></form>", encoding="utf-8")
+    (tmp_path / "judge.html").write_text("<form method=post>${text}<input name='answer'></form>", encoding="utf-8")
     layout = hmc("layouts", "add", "judge.html", "--json").json["layout_id"]
     listed = hmc("layouts", "list", "--json").json
-    assert [(row["layout_id"], row["name"], row["n_bytes"]) for row in listed] == [(layout, "judge", 48)]
+    assert [(row["layout_id"], row["name"], row["n_bytes"]) for row in listed] == [(layout, "judge", 53)]
     client = boto(start().url, hmc("keys", "issue", "--json").json)
     hit = client.create_hit(
         Title="Judge",
@@ -211,7 +211,13 @@ def test_a_layout_is_added_listed_and_used_by_a_script(start, hmc, tmp_path) -> 
 
 @pytest.mark.parametrize(
     ("name", "content", "said"),
-    [("none.html", None, "cannot be read"), ("a.html", b"\xff\xfe", "no UTF-8"), ("a.html", b" ", "html is empty")],
+    [
+        ("none.html", None, "cannot be read"),
+        ("a.html", b"\xff\xfe", "no UTF-8"),
+        ("a.html", b" ", "html is empty"),
+        ("a.html", b"<p>${x}</p>", 'put <form method="post" action='),
+        ("a.html", b"<p>${x}</p>\n<form action='/x'>", "line 2 is \"<form action='/x'>\""),
+    ],
 )
 def test_a_file_that_is_no_layout_is_refused(hmc, tmp_path, name, content, said) -> None:
     if content is not None:

@@ -13,7 +13,7 @@ from mturk_house import html_question
 from hmc_crowd.errors import InputError
 from hmc_crowd.io import read_mturk_batch
 
-PAGE = "<form><p>${text}</p><input name='assignmentId'><input name='label'></form>"
+PAGE = "<form method='post'><p>${text}</p><input name='assignmentId'><input name='label'></form>"
 
 
 @pytest.fixture

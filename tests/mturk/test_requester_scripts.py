@@ -183,7 +183,7 @@ print(json.dumps({"hit": hit["HITId"], "layout": hit["HITLayoutId"]}))
 
 
 def test_layout(house, run) -> None:
-    layout = house.door.add_layout("<form><p>${left} or ${right}?</p><input name='choice'/></form>")
+    layout = house.door.add_layout("<form method=post><p>${left} or ${right}?</p><input name='choice'/></form>")
     made = run(LAYOUT, layout)
     assert made["layout"] == layout
     page = house.page("GET", f"/mturk/content?hitId={made['hit']}")

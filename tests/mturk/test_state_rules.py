@@ -93,14 +93,14 @@ def test_r02_tokens_of_extensions_and_bonuses(desk) -> None:
 
 
 def test_r04_layouts_ask_for_their_parameters(desk) -> None:
-    layout = desk.door.add_layout("<p>${x}</p>]]><p>${x}</p>")
+    layout = desk.door.add_layout("<p>${x}</p>]]><form method=post>${x}</form>")
     request = {name: value for name, value in HIT.items() if name != "Question"}
     wrong = [{"Name": "y", "Value": "1"}]
     desk.refused("InvalidParameterValue", "CreateHIT", **request, HITLayoutId=layout, HITLayoutParameters=wrong)
     desk.refused("HITLayoutDoesNotExist", "CreateHIT", **request, HITLayoutId="NONE", HITLayoutParameters=wrong)
     right = [{"Name": "x", "Value": "a\U0001f600"}]
     made = desk("CreateHIT", **request, HITLayoutId=layout, HITLayoutParameters=right)["HIT"]
-    assert desk.workers.offer(made["HITId"]).question.html == "<p>a&#x1F600;</p>]]><p>a&#x1F600;</p>"
+    assert desk.workers.offer(made["HITId"]).question.html == "<p>a&#x1F600;</p>]]><form method=post>a&#x1F600;</form>"
 
 
 PERCENT, APPROVED, LOCALE = "000000000000000000L0", "00000000000000000040", "00000000000000000071"

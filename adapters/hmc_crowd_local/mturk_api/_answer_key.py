@@ -6,6 +6,7 @@ selections are exactly those that were made, else its default; the sum is mapped
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from hmc_crowd_local.mturk_api._settings import Settings
 
 __all__ = ["check_answer_key", "check_test", "form_fields", "score"]
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
+_MULTIPLIER = re.compile(r"[+-]?([0-9]{1,9}(\.[0-9]{0,9})?|\.[0-9]{1,9})")
+_MOST_VALUE = 2**31 - 1
 
 
 def check_test(text: str, settings: Settings) -> None:
@@ -53,7 +58,7 @@ def score(answer_key: str, given: Mapping[str, set[str]]) -> int:
         raise TurkError("XMLParseError", f"AnswerKey has the root element {local(root)!r}")
     total = sum(_question_score(each, given) for each in children(root, "Question"))
     mapping = child(root, "QualificationValueMapping")
-    return total if mapping is None else _mapped(mapping, total)
+    return _bounded(Decimal(total)) if mapping is None else _mapped(mapping, total)
 
 
 def _question_score(question: Element, given: Mapping[str, set[str]]) -> int:
@@ -76,28 +81,30 @@ def _mapped(mapping: Element, total: int) -> int:
         most = _whole(text_of(percentage, "MaximumSummedScore"), "MaximumSummedScore")
         if most < 1:
             raise invalid(f"MaximumSummedScore is {most}; give 1 or more")
-        return round_half_up(Decimal(100 * total) / most)
+        return _bounded(Decimal(100 * total) / most)
     if scale is not None:
         text = text_of(scale, "SummedScoreMultiplier") or ""
-        try:
-            return round_half_up(Decimal(text) * total)
-        except ArithmeticError:
-            raise invalid(f"SummedScoreMultiplier is {text!r}, no number") from None
+        if not _MULTIPLIER.fullmatch(text):
+            raise invalid(f"SummedScoreMultiplier is {text[:40]!r}; give a number such as 2 or 0.5")
+        return _bounded(Decimal(text) * total)
     if ranges is not None:
-        for each in children(ranges, "SummedScoreRange"):
-            low = _whole(text_of(each, "InclusiveLowerBound"), "InclusiveLowerBound")
-            high = _whole(text_of(each, "InclusiveUpperBound"), "InclusiveUpperBound")
-            if low <= total <= high:
-                return _whole(text_of(each, "QualificationValue"), "QualificationValue")
-        return _whole(text_of(ranges, "OutOfRangeQualificationValue"), "OutOfRangeQualificationValue")
+        parts = ("InclusiveLowerBound", "InclusiveUpperBound", "QualificationValue")
+        # All are read, whichever holds: a key that is taken must be able to score every test.
+        rows = [[_whole(text_of(each, name), name) for name in parts] for each in children(ranges, "SummedScoreRange")]
+        other = _whole(text_of(ranges, "OutOfRangeQualificationValue"), "OutOfRangeQualificationValue")
+        return next((value for low, high, value in rows if low <= total <= high), other)
     raise TurkError("XMLParseError", "QualificationValueMapping has no mapping that is known")
 
 
 def _whole(text: str | None, name: str) -> int:
-    try:
-        return int(text or "")
-    except ValueError:
-        raise invalid(f"{name} of AnswerKey is {text!r}; give a whole number") from None
+    if not _WHOLE.fullmatch(text or ""):
+        raise invalid(f"{name} of AnswerKey is {(text or '')[:40]!r}; give a whole number of up to nine digits")
+    return int(text or "")
+
+
+def _bounded(value: Decimal) -> int:
+    """Return a qualification value: a whole number that the API can show."""
+    return max(-_MOST_VALUE, min(_MOST_VALUE, round_half_up(value)))
 
 
 def form_fields(form: Element, fields: Iterable[tuple[str, str]]) -> list[tuple[str, str, str]]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import timedelta
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from hmc_crowd_local._repository import chunks
 from hmc_crowd_local._tables_mturk import ACCOUNT, ASSIGNMENT, HIT_TYPE, LIVE, M_HIT, TOKEN
-from hmc_crowd_local.mturk_api._problems import TurkError, does_not_exist
+from hmc_crowd_local.mturk_api._problems import TurkError, does_not_exist, invalid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
     from hmc_crowd_local.mturk_api._settings import Settings
 
 __all__ = ["Call", "amount", "counts_of", "funds", "hold", "minor", "require_funds", "spend"]
+
+# Of the whole part of a reward or a bonus.
+_MOST_DIGITS = 6
 
 
 @dataclass
@@ -87,9 +89,17 @@ class Call:
             self.connection.execute(sa.insert(TOKEN).values({**row, "created_at": self.now}))
 
 
-def minor(text: str) -> int:
-    """Return the cents of an amount that the model's pattern let through."""
-    return int(Decimal(text.rstrip(".") or "0").scaleb(2))
+def minor(text: str, *, name: str) -> int:
+    """Return the cents of an amount that the model's pattern let through.
+
+    >>> minor("0.05", name="Reward")
+    5
+    """
+    whole, _, part = text.partition(".")
+    whole = whole.lstrip("0") or "0"
+    if len(whole) > _MOST_DIGITS:
+        raise invalid(f"{name} is {text[:40]}; give less than {10**_MOST_DIGITS:,}")
+    return int(whole) * 100 + int(part.ljust(2, "0"))
 
 
 def amount(cents: int) -> str:

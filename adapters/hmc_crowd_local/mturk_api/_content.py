@@ -1,55 +1,95 @@
 """What stands inside a worker's frame: the requester's page, made to work here without its old hosts.
 
 Legacy pages name hosts of the closed service for their form's target and their scripts. In what is shown, and only
-there, those become ours; the stored question stays as it was sent.
+there, those become ours; the stored question stays as it was sent. A page is taken apart once and put together from
+its pieces for each worker, so that nothing in a request can be more than the text of one attribute.
 """
 
 from __future__ import annotations
 
 import json
-import re
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
+from hmc_crowd.errors import InputError
 from hmc_crowd_local.mturk_api._form_check import plain_text
+from hmc_crowd_local.mturk_api._markup import start_tags
 from hmc_crowd_local.mturk_api._xml import child, children, local, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from xml.etree.ElementTree import Element
 
-__all__ = ["content_page", "external_address", "form_parts"]
+__all__ = ["Prepared", "external_address", "form_parts", "prepare", "require_post"]
 
-_HOSTS = (
-    (re.compile(r"(?:https?:)?//(?:www|workersandbox)\.mturk\.com/mturk/externalSubmit"), "/mturk/externalSubmit"),
-    (
-        re.compile(r"(?:https?:)?//s3\.amazonaws\.com/mturk-public/externalHIT_v1\.js"),
-        "/mturk/static/externalHIT_v1.js",
-    ),
-    (re.compile(r"(?:https?:)?//assets\.crowd\.aws/crowd-html-elements\.js"), "/mturk/static/crowd.js"),
-)
-_FIELD = re.compile(r"""<input\b[^>]*\bname\s*=\s*["']?assignmentId["']?[^>]*>""", re.IGNORECASE)
+_HOSTS = {
+    "//www.mturk.com/mturk/externalSubmit": "/mturk/externalSubmit",
+    "//workersandbox.mturk.com/mturk/externalSubmit": "/mturk/externalSubmit",
+    "//s3.amazonaws.com/mturk-public/externalHIT_v1.js": "/mturk/static/externalHIT_v1.js",
+    "//assets.crowd.aws/crowd-html-elements.js": "/mturk/static/crowd.js",
+}
 _INSIDE = '<script src="/mturk/static/inside.js"></script>'
 
 
-def content_page(html: str, *, assignment_id: str, page_name: str) -> str:
-    """Return the page of an HTMLQuestion with its old hosts replaced, its assignment filled in, and our helper added.
+@dataclass(frozen=True)
+class Prepared:
+    """The page of an HTMLQuestion in pieces: the assignment's field stands between each two of them."""
 
-    The assignment stands in the form already, so that a page without JavaScript can be handed in too.
+    pieces: tuple[str, ...]
+
+    def page(self, assignment_id: str) -> str:
+        """Return the page with its assignment in the form already, so that it works without JavaScript too."""
+        field = f'<input type="hidden" name="assignmentId" id="assignmentId" value="{escape(assignment_id)}">'
+        return field.join(self.pieces)
+
+
+def prepare(html: str, *, page_name: str) -> Prepared:
+    """Take the page of an HTMLQuestion apart: old hosts replaced, our helper added, in time linear in its length.
+
+    >>> prepare("<form><input name=assignmentId></form>", page_name="taskAnswers").page("A1")[:50]
+    '<form><input type="hidden" name="assignmentId" id='
     """
-    html = _FIELD.sub(
-        f'<input type="hidden" name="assignmentId" id="assignmentId" value="{escape(assignment_id)}">', html
-    )
-    for pattern, replacement in _HOSTS:
-        html = pattern.sub(replacement, html)
+    pieces, last = [], 0
+    for tag in start_tags(html):
+        if tag.name == "input" and tag.attributes.get("name") == "assignmentId":
+            pieces.append(_own_hosts(html[last : tag.start]))
+            last = tag.end
+    pieces.append(_own_hosts(html[last:]) + _INSIDE)
     if "crowd-form" in html and page_name != "taskAnswers":
-        html = f"<script>document.documentElement.dataset.taskAnswers = {_script_text(page_name)};</script>" + html
-    return html + _INSIDE
+        name = json.dumps(page_name).replace("<", "\\u003c")
+        pieces[0] = f"<script>document.documentElement.dataset.taskAnswers = {name};</script>" + pieces[0]
+    return Prepared(tuple(pieces))
 
 
-def _script_text(text: str) -> str:
-    return json.dumps(text).replace("<", "\\u003c")
+def require_post(html: str) -> None:
+    """Refuse a layout that nobody could hand in: answers are taken by POST alone, from a form or a ``crowd-form``.
+
+    Raises
+    ------
+    InputError
+        It names the line to change.
+    """
+    forms = [each for each in start_tags(html) if each.name in {"form", "crowd-form"}]
+    if any(each.name == "crowd-form" or each.attributes.get("method", "").lower() == "post" for each in forms):
+        return
+    wanted = '<form method="post" action="https://www.mturk.com/mturk/externalSubmit">'
+    if not forms:
+        raise InputError(f"html has no form, so nobody could hand it in; put {wanted} and </form> around the page")
+    start = forms[0].start
+    line = html[html.rfind("\n", 0, start) + 1 :].partition("\n")[0].strip()
+    raise InputError(
+        f"html has no form that is sent by POST, so nobody could hand it in; line {html.count(chr(10), 0, start) + 1} "
+        f"is {line[:120]!r}: begin its form with {wanted}"
+    )
+
+
+def _own_hosts(html: str) -> str:
+    for old, ours in _HOSTS.items():
+        for scheme in ("https:", "http:", ""):
+            html = html.replace(scheme + old, ours)
+    return html
 
 
 def external_address(url: str, **parameters: str | None) -> str:

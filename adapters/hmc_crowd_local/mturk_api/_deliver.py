@@ -19,6 +19,7 @@ from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+    from urllib.parse import SplitResult
 
     import httpx
 
@@ -95,7 +96,7 @@ class Deliverer:
             raise InputError("this workplace sends no mail; give a queue, a topic or an https address")
         if self._is_aws(transport, destination):
             return
-        parts = urlsplit(destination)
+        parts = _address(destination)
         is_loopback = parts.scheme == "http" and parts.hostname in {"127.0.0.1", "localhost", "::1"}
         if parts.netloc not in self._hosts or not (parts.scheme == "https" or is_loopback):
             raise InputError("this workplace does not deliver to that address; ask its owner to name the host")
@@ -119,7 +120,7 @@ class Deliverer:
             return self._sns is not None and destination.startswith("arn:")
         if self._sqs is None:
             return False
-        return urlsplit(destination).netloc == urlsplit(str(self._sqs.meta.endpoint_url)).netloc
+        return _address(destination).netloc == urlsplit(str(self._sqs.meta.endpoint_url)).netloc
 
     def _run(self) -> None:
         import httpx
@@ -163,3 +164,11 @@ class Deliverer:
         # Its status is all that counts: what a receiver writes is not read, however long it is.
         with client.stream("POST", destination, content=body.encode(), headers=headers) as reply:
             reply.raise_for_status()
+
+
+def _address(destination: str) -> SplitResult:
+    """Return the parts of an address, or refuse what is none."""
+    try:
+        return urlsplit(destination)
+    except ValueError:
+        raise InputError(f"destination {destination[:200]!r} is no address") from None

@@ -12,6 +12,8 @@ import hmac
 import json
 import re
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
@@ -23,6 +25,7 @@ from hmc_crowd_local._steps import twice
 from hmc_crowd_local._tables_mturk import ACCOUNT, HIT_TYPE, WORKER
 from hmc_crowd_local.mturk_api._assignments import ASSIGNMENT_OPERATIONS
 from hmc_crowd_local.mturk_api._call import Call
+from hmc_crowd_local.mturk_api._content import prepare
 from hmc_crowd_local.mturk_api._hit_types import create_hit_type
 from hmc_crowd_local.mturk_api._hits import HIT_OPERATIONS
 from hmc_crowd_local.mturk_api._keeper import Keeper
@@ -31,6 +34,7 @@ from hmc_crowd_local.mturk_api._money import MONEY_OPERATIONS
 from hmc_crowd_local.mturk_api._problems import TurkError, invalid
 from hmc_crowd_local.mturk_api._qualification_types import QUALIFICATION_TYPE_OPERATIONS
 from hmc_crowd_local.mturk_api._qualifications import QUALIFICATION_OPERATIONS
+from hmc_crowd_local.mturk_api._questions import read_question
 from hmc_crowd_local.mturk_api._review_results import REVIEW_OPERATIONS
 from hmc_crowd_local.mturk_api._shapes import operation_names, problems_of, read_times, service_model
 from hmc_crowd_local.mturk_api._workers import WORKER_OPERATIONS, event_message
@@ -43,9 +47,11 @@ if TYPE_CHECKING:
     from hmc_crowd._base.clock import Clock
     from hmc_crowd._base.ids import IdSource
     from hmc_crowd_local._database import Database
+    from hmc_crowd_local.mturk_api._content import Prepared
+    from hmc_crowd_local.mturk_api._questions import Question
     from hmc_crowd_local.mturk_api._settings import Settings
 
-__all__ = ["FrontDoor"]
+__all__ = ["FrontDoor", "Shown"]
 
 T = TypeVar("T")
 
@@ -60,8 +66,17 @@ OPERATIONS: Mapping[str, Callable[[Call, Mapping[str, Any]], dict[str, Any]]] = 
     **WORKER_OPERATIONS,
 }
 _READING = ("Get", "List")
+_READ_QUESTIONS = 128
 _WORKER = re.compile(r"A[A-Z0-9]{1,63}")
 _PLACE = re.compile(r"[A-Z]{2}")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A question that was read for its pages; ``page`` is that of an HTMLQuestion."""
+
+    question: Question
+    page: Prepared | None
 
 
 class FrontDoor(Keeper):
@@ -78,10 +93,17 @@ class FrontDoor(Keeper):
         self._clock = clock
         self._ids = ids
         self._secret = secret_of(database, "door")
+        # A HIT's question never changes, and reading a large one takes a while: whoever looks again finds it read.
+        self.shown = lru_cache(maxsize=_READ_QUESTIONS)(self._read)
 
     def close(self) -> None:
         """Give the database's connections back; a later call opens new ones."""
         self.database.close()
+
+    def _read(self, question: str) -> Shown:
+        found = read_question(question, self.settings)
+        page = None if found.html is None else prepare(found.html, page_name=self.settings.page_name)
+        return Shown(found, page)
 
     # The workplace's owner, besides what he inherits.
 
@@ -128,7 +150,11 @@ class FrontDoor(Keeper):
     def worker_key(self, worker: str) -> str:
         """Return the key that goes with a worker's link, so that nobody works under another's id."""
         check_worker(worker)
-        return hmac.new(self._secret, f"worker:{worker}".encode(), hashlib.sha256).hexdigest()[:32]
+        return self.sign(f"worker:{worker}")
+
+    def sign(self, text: str) -> str:
+        """Return the mark that nobody else can put to a text; what it is for stands at the text's beginning."""
+        return hmac.new(self._secret, text.encode("utf-8", "replace"), hashlib.sha256).hexdigest()[:32]
 
     # The requester.
 
@@ -165,9 +191,7 @@ class FrontDoor(Keeper):
         act, checked = OPERATIONS[operation], read_times(shape, dict(request))
         if not operation.startswith(_READING):
             return self.change(account, lambda call: act(call, checked))
-        self._settle_if_due(account)
-        with self.database.read() as connection:
-            return act(self._call(connection, account), checked)
+        return self.look(account, lambda call: act(call, checked))
 
     def write_batch_file(
         self,
@@ -213,11 +237,14 @@ class FrontDoor(Keeper):
             settle(call)
             yield call
 
-    def _settle_if_due(self, account: str) -> None:
+    def look(self, account: str, step: Callable[[Call], T]) -> T:
+        """Run a step that only reads; what has become due is written down before."""
         with self.database.read() as connection:
             due = is_due(connection, account, self.now(), self.settings)
         if due:
             self.change(account, lambda _call: None)
+        with self.database.read() as connection:
+            return step(self._call(connection, account))
 
     def _deliver(self, call: Call) -> None:
         deliver = self.settings.deliver

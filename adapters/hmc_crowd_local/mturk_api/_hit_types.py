@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from hmc_crowd_local.mturk_api._call import Call
 
-__all__ = ["create_hit_type", "type_for"]
+__all__ = ["YEAR_S", "check_limits", "create_hit_type", "type_for"]
 
-_YEAR_S = 31_536_000
+YEAR_S = 31_536_000
 _MONTH_S = 2_592_000
 # Limits that stand in the model's prose and in AWS's guides: characters, or the range of a number.
 _CHARACTERS = {"Title": 128, "Description": 2_000, "Keywords": 1_000}
-_RANGES = {"AssignmentDurationInSeconds": (30, _YEAR_S), "AutoApprovalDelayInSeconds": (0, _MONTH_S)}
+_RANGES = {"AssignmentDurationInSeconds": (30, YEAR_S), "AutoApprovalDelayInSeconds": (0, _MONTH_S)}
 _OWN = ("Title", "Description", "Keywords", "Reward", "AssignmentDurationInSeconds", "AutoApprovalDelayInSeconds")
 
 
@@ -44,7 +44,7 @@ def type_for(call: Call, request: Mapping[str, Any]) -> Any:
         "title": request["Title"],
         "description": request["Description"],
         "keywords": request.get("Keywords"),
-        "reward_minor": minor(request["Reward"]),
+        "reward_minor": minor(request["Reward"], name="Reward"),
         "duration_s": request["AssignmentDurationInSeconds"],
         "auto_approval_s": request.get("AutoApprovalDelayInSeconds", _MONTH_S),
         "requirements": json.dumps(requirements, sort_keys=True),

@@ -18,6 +18,7 @@ from hmc_crowd_local._records import check_text
 from hmc_crowd_local._steps import twice
 from hmc_crowd_local._tables_mturk import ACCOUNT, KEY, LAYOUT
 from hmc_crowd_local._vault import Vault
+from hmc_crowd_local.mturk_api._content import require_post
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -148,10 +149,17 @@ class Keeper:
                 raise InputError(f"account {account!r} is unknown; issue a key for it first")
 
     def add_layout(self, html: str, *, name: str = "layout") -> str:
-        """Keep a page with ``${parameters}`` and return the HITLayoutId under which scripts use it."""
+        """Keep a page with ``${parameters}`` and return the HITLayoutId under which scripts use it.
+
+        Raises
+        ------
+        InputError
+            It is no page, or has no form that is sent by POST; the line to change is named.
+        """
         if not html.strip() or "\x00" in html:
             raise InputError("html is empty or holds a NUL character; give the whole page")
         check_text(html, name="html")
+        require_post(html)
         check_text(name, name="name")
         layout_id = self._ids.new()
         with self.database.write() as connection:

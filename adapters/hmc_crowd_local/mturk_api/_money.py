@@ -37,7 +37,7 @@ def send_bonus(call: Call, request: Mapping[str, Any]) -> dict[str, Any]:
         raise invalid(f"Assignment {row.assignment_id} is not that of worker {request['WorkerId']}")
     if row.state not in {"submitted", "approved", "rejected"}:
         raise wrong_state("Assignment", "Submitted, Approved, Rejected", None)
-    cents = minor(request["BonusAmount"])
+    cents = minor(request["BonusAmount"], name="BonusAmount")
     if cents < 1:
         raise invalid(f"BonusAmount is {request['BonusAmount']}; give at least 0.01")
     if not request["Reason"].strip():

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from hmc_crowd_local.mturk_api._content import content_page, external_address, form_parts
+from hmc_crowd_local.mturk_api._content import external_address, form_parts
 from hmc_crowd_local.mturk_api._work import PREVIEW_ID
 
 if TYPE_CHECKING:
@@ -73,10 +73,12 @@ def frame_headers(origin: str, *, sandboxed: bool) -> dict[str, str]:
     """Return the headers of what stands inside the frame: framed by ``origin`` alone, on an origin of its own."""
     policy = f"frame-ancestors {origin}"
     if sandboxed:
-        policy += "; sandbox allow-scripts allow-forms allow-popups"
+        policy += f"; sandbox {SANDBOX}"
     return {"Content-Security-Policy": policy, **_COMMON}
 
 
+# Pages of the closed service used confirm() and alert(); none of these gives a page our origin.
+SANDBOX = "allow-scripts allow-forms allow-popups allow-modals"
 _COMMON = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"}
 
 
@@ -107,7 +109,14 @@ def hits_page(
 
 
 def frame_page(
-    offer: Offer, work: Work | None, *, worker: str | None, key: str, origin: str, settings: Settings
+    offer: Offer,
+    work: Work | None,
+    *,
+    worker: str | None,
+    key: str,
+    origin: str,
+    settings: Settings,
+    preview_pass: str | None = None,
 ) -> str:
     """Return the page around the frame: of an assignment, or of a preview when there is none."""
     assignment_id = PREVIEW_ID if work is None else work.assignment_id
@@ -118,6 +127,8 @@ def frame_page(
         "turkSubmitTo": origin,
     }
     url = offer.question.url
+    if url is None:
+        parameters["pass"] = preview_pass
     address = external_address(url if url is not None else "/mturk/content", **parameters)
     return _render(
         "frame.html",
@@ -127,20 +138,20 @@ def frame_page(
         worker=worker,
         key=key,
         address=address,
-        is_external=url is not None,
+        sandbox=SANDBOX if url is None else f"{SANDBOX} allow-same-origin",
         height=offer.question.frame_height,
         query=urlencode({"workerId": worker or "", "key": key}),
         currency=settings.currency,
     )
 
 
-def inside_page(question: Question, title: str, *, assignment_id: str, settings: Settings) -> str:
+def inside_page(offer: Offer, assignment_id: str) -> str:
     """Return what stands inside the frame for HTMLQuestion and QuestionForm."""
-    if question.html is not None:
-        return content_page(question.html, assignment_id=assignment_id, page_name=settings.page_name)
+    if offer.page is not None:
+        return offer.page.page(assignment_id)
     return form_page(
-        question,
-        title,
+        offer.question,
+        offer.title,
         action="/mturk/externalSubmit",
         hidden=[("assignmentId", assignment_id)],
         is_preview=assignment_id == PREVIEW_ID,

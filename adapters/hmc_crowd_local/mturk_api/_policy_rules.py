@@ -5,6 +5,7 @@ Source: AWS's descriptions of ScoreMyKnownAnswers/2011-09-01 and SimplePlurality
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,7 @@ _SCORES = {
 _NAMES = {"Assignment": "ScoreMyKnownAnswers/2011-09-01", "HIT": "SimplePlurality/2011-09-01"}
 _OTHERS = {"Assignment": ("AnswerKey",), "HIT": ("QuestionIds", "DisregardAssignmentIfRejected")}
 _MOST_QUESTIONS = 15
+_WHOLE = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True)
@@ -57,14 +59,17 @@ class Policy:
                 raise invalid(f"{name} has the parameter {each.get('Key')!r}; known are {', '.join(sorted(known))}")
             values[each["Key"]] = tuple(each.get("Values", ()))
             if each["Key"] == "AnswerKey":
-                key = {entry["Key"]: frozenset(entry["Values"]) for entry in each.get("MapEntries", [])}
+                entries = each.get("MapEntries", [])
+                if not all(entry.get("Key") and entry.get("Values") for entry in entries):
+                    raise invalid(f"{name} has a MapEntries without Key or Values; each needs both")
+                key = {entry["Key"]: frozenset(entry["Values"]) for entry in entries}
         policy = cls(level, values, key)
         policy._check(name)
         return policy
 
     def _check(self, name: str) -> None:
         for each in (*_SCORES[self.level], "ExtendMaximumAssignments", "ExtendMinimumTimeInSeconds"):
-            if each in self.values and not (len(self.values[each]) == 1 and self.values[each][0].isdigit()):
+            if each in self.values and not (len(self.values[each]) == 1 and _WHOLE.fullmatch(self.values[each][0])):
                 raise invalid(f"{name} has {each} {list(self.values[each])}; give one whole number")
         needed = "answer_key" if self.level == "Assignment" else "question_ids"
         if not getattr(self, needed):

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from hmc_crowd_local._tables_mturk import QUALIFICATION_TYPE
 from hmc_crowd_local.mturk_api._answer_key import check_answer_key, check_test
+from hmc_crowd_local.mturk_api._hit_types import YEAR_S, check_limits
 from hmc_crowd_local.mturk_api._paging import page
 from hmc_crowd_local.mturk_api._problems import TurkError, does_not_exist, invalid
 
@@ -77,9 +78,12 @@ def _check(values: Mapping[str, Any], settings: Any) -> None:
         check_answer_key(values["answer_key"])
     if values.get("auto_granted_value") is not None and not values.get("auto_granted"):
         raise invalid("AutoGrantedValue is given although AutoGranted is not true")
-    for name in ("test_duration_s", "retry_delay_s"):
-        if values.get(name) is not None and values[name] < (1 if name == "test_duration_s" else 0):
-            raise invalid(f"{name} is {values[name]}; it is too small")
+    for member, column, low in (
+        ("TestDurationInSeconds", "test_duration_s", 1),
+        ("RetryDelayInSeconds", "retry_delay_s", 0),
+    ):
+        if values.get(column) is not None and not low <= values[column] <= YEAR_S:
+            raise invalid(f"{member} is {values[column]}; it must lie between {low} and {YEAR_S}")
 
 
 def create_qualification_type(call: Call, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,6 +158,7 @@ def list_qualification_types(call: Call, request: Mapping[str, Any]) -> dict[str
         query = query.where(QUALIFICATION_TYPE.c.status == "Active")
     if request.get("MustBeOwnedByCaller"):
         query = query.where(QUALIFICATION_TYPE.c.account_id == call.account_id)
+    check_limits(request, {"Query": 1_000}, {})
     if request.get("Query"):
         columns = (QUALIFICATION_TYPE.c.name, QUALIFICATION_TYPE.c.description, QUALIFICATION_TYPE.c.keywords)
         query = query.where(sa.or_(*(column.icontains(request["Query"], autoescape=True) for column in columns)))

@@ -21,7 +21,9 @@ __all__ = ["Question", "fill_layout", "read_question"]
 
 _MOST_BYTES = 65_535  # of Question, Test and AnswerKey; AWS's guides and the service model's prose
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
-_PARAMETER = re.compile(r"\$\{([^}]*)\}")
+_PARAMETER = re.compile(r"\$\{([^{}]*)\}")
+_HEIGHT = re.compile(r"[0-9]{1,5}")
+_MOST_PIXELS = 20_000
 
 
 @dataclass(frozen=True)
@@ -98,14 +100,22 @@ def fill_layout(html: str, parameters: Iterable[tuple[str, str]]) -> str:
 
 def _frame_height(root: Element) -> int:
     text = text_of(root, "FrameHeight")
-    if text is None or not text.isdigit():
-        raise TurkError("XMLParseError", f"FrameHeight is {text!r}; give a number of pixels, 0 for the whole window")
+    if text is None or not _HEIGHT.fullmatch(text) or int(text) > _MOST_PIXELS:
+        given = "missing" if text is None else repr(text[:40])
+        raise TurkError(
+            "XMLParseError",
+            f"FrameHeight is {given}; give a number of pixels up to {_MOST_PIXELS:,}, 0 for the whole window",
+        )
     return int(text)
 
 
 def _external_url(root: Element, settings: Settings) -> str:
     url = text_of(root, "ExternalURL") or ""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 because it is read to be checked
+    except ValueError:
+        raise invalid(f"ExternalURL is {url[:200]!r}, which is no address") from None
     is_loopback = parts.scheme == "http" and parts.hostname in _LOOPBACK
     if not parts.hostname or not (parts.scheme == "https" or (is_loopback and settings.allow_http)):
         raise invalid(f"ExternalURL is {url[:200]!r}; it must begin with https://")

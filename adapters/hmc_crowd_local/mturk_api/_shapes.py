@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["TARGET_PREFIX", "operation_names", "problems_of", "read_times", "service_model", "write_times"]
 
 TARGET_PREFIX = "MTurkRequesterServiceV20170117"
+# JSON can spell halves of characters, which no database and no XML can hold.
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 @lru_cache(maxsize=1)
@@ -93,6 +95,9 @@ def _string(shape: Any, value: Any, where: str) -> Iterator[str]:
         yield f"{where} is {value[:80]!r}, not one of {', '.join(allowed)}"
     if "\x00" in value:
         yield f"{where} holds a NUL character"
+    half = _HALF.search(value)
+    if half is not None:
+        yield f"{where} holds half a character, U+{ord(half[0]):04X}; send whole ones"
 
 
 def _number(shape: Any, value: Any, where: str) -> Iterator[str]:

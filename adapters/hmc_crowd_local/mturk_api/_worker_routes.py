@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
 from starlette.concurrency import run_in_threadpool
+from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
@@ -19,6 +21,7 @@ from hmc_crowd_local.mturk_api._app import UnreadableBodyError, read_body
 from hmc_crowd_local.mturk_api._problems import TurkError
 from hmc_crowd_local.mturk_api._work import PREVIEW_ID
 from hmc_crowd_local.mturk_api._workers_door import WorkersDoor
+from hmc_crowd_local.mturk_api._xml import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +33,7 @@ __all__ = ["worker_routes"]
 # Fields that frames and pages add; they are no answers.
 _OWN = {"assignmentId"}
 _MOST_EVENTS = 1_000
+_MOST_FIELDS = 10_000
 _BAD_REQUEST = 400
 _INSIDE = ("/mturk/content", "/mturk/externalSubmit")
 
@@ -53,7 +57,9 @@ class _Routes:
         query = request.query_params
         if query.get("hitId"):
             return query["hitId"]
-        return self.workers.find_hit(group_id=query.get("groupId"), annotation=query.get("annotation"))
+        if not query.get("groupId"):
+            raise InputError("the address names no HIT; give hitId, or groupId with the id of a group or a HIT type")
+        return self.workers.find_hit(query["groupId"])
 
     # Pages.
 
@@ -75,7 +81,13 @@ class _Routes:
             worker, key = self.worker(request.query_params)
         offer = self.workers.preview(self.hit(request), worker)
         page = _pages.frame_page(
-            offer, None, worker=worker, key=key, origin=self.origin(request), settings=self.settings
+            offer,
+            None,
+            worker=worker,
+            key=key,
+            origin=self.origin(request),
+            settings=self.settings,
+            preview_pass=None if worker is None else self.workers.preview_pass(offer.hit_id),
         )
         return HTMLResponse(page, headers=_pages.own_headers())
 
@@ -98,9 +110,11 @@ class _Routes:
         origin = self.origin(request)
         if query.get("turkSubmitTo", origin) != origin:
             raise InputError("turkSubmitTo names another host than this workplace; open the HIT from the list again")
-        offer = self.workers.offer(query.get("hitId", ""))
         assignment_id = query.get("assignmentId", PREVIEW_ID)
-        page = _pages.inside_page(offer.question, offer.title, assignment_id=assignment_id, settings=self.settings)
+        offer = self.workers.inside(
+            query.get("hitId", ""), assignment_id, worker=query.get("workerId"), pass_=query.get("pass", "")
+        )
+        page = _pages.inside_page(offer, assignment_id)
         return HTMLResponse(page, headers=_pages.frame_headers(origin, sandboxed=True))
 
     def static(self, request: Request) -> Response:
@@ -159,8 +173,7 @@ class _Routes:
         if document is None:
             work = self.workers.open_page(assignment_id, worker)
             return JSONResponse({"fields": work.draft}, headers={"Cache-Control": "no-store"})
-        fields = [(str(each[0]), str(each[1])) for each in document.get("fields", []) if len(each) == 2]
-        self.workers.save_draft(assignment_id, worker, fields)
+        self.workers.save_draft(assignment_id, worker, _pairs(document.get("fields", [])))
         return Response(status_code=204)
 
     def ask(self, request: Request) -> Response:
@@ -213,7 +226,17 @@ def _number(value: Any) -> float | None:
 
 
 def _text(value: Any) -> str | None:
-    return None if value is None else str(value)[:200].replace("\x00", "")
+    return None if value is None else plain(str(value)[:200])
+
+
+def _pairs(fields: Any) -> list[tuple[str, str]]:
+    """Return the fields of a draft: names and values, as many as a form may have."""
+    if not isinstance(fields, list) or len(fields) > _MOST_FIELDS:
+        raise InputError(f"fields must be a list of at most {_MOST_FIELDS:,} pairs")
+    for each in fields:
+        if not (isinstance(each, list) and len(each) == 2 and all(isinstance(part, str) for part in each)):
+            raise InputError(f"fields holds {str(each)[:40]!r}; each entry is a list of a name and a value")
+    return [(plain(name), plain(value)) for name, value in fields]
 
 
 def worker_routes(door: FrontDoor) -> list[Route]:
@@ -233,24 +256,23 @@ def worker_routes(door: FrontDoor) -> list[Route]:
     def form(path: str, handle: Callable[[Request, list[tuple[str, str]]], Response]) -> Route:
         async def endpoint(request: Request) -> Response:
             try:
-                fields = await _fields(request, most)
+                body = await read_body(request, most)
             except UnreadableBodyError:
                 return _refusal(413, f"What you sent is larger than {most:,} bytes.", framed_by(request))
-            except ValueError:
-                return _refusal(_BAD_REQUEST, "What you sent is no form.", framed_by(request))
-            return await run_in_threadpool(_guarded, lambda: handle(request, fields), framed_by(request))
+            # Reading a large form takes a while, and nobody else is to wait for it.
+            return await run_in_threadpool(
+                _guarded, lambda: handle(request, _fields(request, body, most)), framed_by(request)
+            )
 
         return Route(path, endpoint, methods=["POST"])
 
     def document(path: str, handle: Callable[[Request, dict[str, Any]], Response]) -> Route:
         async def endpoint(request: Request) -> Response:
             try:
-                content = json.loads(await read_body(request, most))
-            except (UnreadableBodyError, ValueError, RecursionError):
-                return Response(status_code=400)
-            if not isinstance(content, dict):
-                return Response(status_code=400)
-            return await run_in_threadpool(_guarded, lambda: handle(request, content))
+                body = await read_body(request, most)
+            except UnreadableBodyError:
+                return Response(status_code=413)
+            return await run_in_threadpool(_guarded, lambda: handle(request, _object(body)))
 
         return Route(path, endpoint, methods=["POST"])
 
@@ -270,18 +292,44 @@ def worker_routes(door: FrontDoor) -> list[Route]:
     ]
 
 
-async def _fields(request: Request, most: int) -> list[tuple[str, str]]:
-    """Return the fields of a form, urlencoded or multipart, in their order; files are left out."""
-    body = await read_body(request, most)
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise InputError("what was sent is no JSON object")
+    return content
+
+
+def _fields(request: Request, body: bytes, most: int) -> list[tuple[str, str]]:
+    """Return the fields of a form, urlencoded or multipart, in their order; files are left out.
+
+    Raises
+    ------
+    InputError
+        It is no form, or has too many fields.
+    """
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         text = body.decode("utf-8", errors="replace")
-        return parse_qsl(text, keep_blank_values=True, max_num_fields=10_000)
+        try:
+            return parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+        except ValueError:
+            raise InputError(f"what was sent has more than {_MOST_FIELDS:,} fields") from None
 
     async def replay() -> dict[str, Any]:
         return {"type": "http.request", "body": body, "more_body": False}
 
-    async with Request(request.scope, receive=replay).form(max_fields=10_000, max_part_size=most) as sent:
-        return [(name, value) for name, value in sent.multi_items() if isinstance(value, str)]
+    async def parsed() -> list[tuple[str, str]]:
+        # Without an application in the scope what cannot be read is an exception, not an answer of the framework's.
+        scope = {name: value for name, value in request.scope.items() if name != "app"}
+        async with Request(scope, receive=replay).form(max_fields=_MOST_FIELDS, max_part_size=most) as sent:
+            return [(name, value) for name, value in sent.multi_items() if isinstance(value, str)]
+
+    try:
+        return asyncio.run(parsed())
+    except (MultiPartException, ValueError, LookupError):
+        raise InputError("what was sent is no form that can be read") from None
 
 
 def _guarded(handle: Callable[[], Response], framed_by: str | None = None) -> Response:

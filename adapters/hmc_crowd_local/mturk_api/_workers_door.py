@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,9 @@ from hmc_crowd_local._tables_mturk import ASSIGNMENT, HIT_TYPE, M_HIT, MESSAGE, 
 from hmc_crowd_local.mturk_api import _work
 from hmc_crowd_local.mturk_api._call import amount
 from hmc_crowd_local.mturk_api._front import check_worker
-from hmc_crowd_local.mturk_api._problems import TurkError, does_not_exist
+from hmc_crowd_local.mturk_api._problems import TurkError, does_not_exist, wrong_state
 from hmc_crowd_local.mturk_api._questions import Question, read_question
+from hmc_crowd_local.mturk_api._requirements import guards
 from hmc_crowd_local.mturk_api._tests_of_workers import ask, hand_in_test
 
 if TYPE_CHECKING:
@@ -26,9 +28,15 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from hmc_crowd_local._timing import PageEvent
+    from hmc_crowd_local.mturk_api._call import Call
+    from hmc_crowd_local.mturk_api._content import Prepared
     from hmc_crowd_local.mturk_api._front import FrontDoor
 
 __all__ = ["LateWork", "Offer", "Work", "WorkersDoor"]
+
+_ID = re.compile(r"[A-Z0-9]{1,64}")
+# So long a preview that asked for the worker can fetch what stands in its frame.
+_PASS_S = 600
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,7 @@ class Offer:
     description: str
     reward: str
     question: Question
+    page: Prepared | None = None
 
 
 @dataclass(frozen=True)
@@ -88,7 +97,7 @@ class WorkersDoor:
         check_worker(worker)
         if self._door.settings.trust_worker_ids:
             return
-        if not hmac.compare_digest(self._door.worker_key(worker), key or ""):
+        if not hmac.compare_digest(self._door.worker_key(worker).encode(), (key or "").encode("utf-8", "replace")):
             raise TurkError("AWS.NotAuthorized", "This link is not yours; open the one that you were sent.", status=403)
 
     def offers(self, worker: str) -> list[Offer]:
@@ -116,28 +125,28 @@ class WorkersDoor:
 
     def offer(self, hit_id: str) -> Offer:
         """Return what a HIT offers."""
+        _require_id("HIT", hit_id)
         with self._door.database.read() as connection:
             row = connection.execute(
                 sa.select(M_HIT.c.question, HIT_TYPE).join(HIT_TYPE).where(M_HIT.c.hit_id == hit_id)
             ).one_or_none()
         if row is None:
             raise does_not_exist("HIT", hit_id[:80])
-        question = read_question(row.question, self._door.settings)
-        return Offer(hit_id, row.group_id, row.title, row.description, amount(row.reward_minor), question)
+        shown = self._door.shown(row.question)
+        price = amount(row.reward_minor)
+        return Offer(hit_id, row.group_id, row.title, row.description, price, shown.question, shown.page)
 
-    def find_hit(self, *, group_id: str | None = None, annotation: str | None = None) -> str:
-        """Return the oldest HIT of a group that can be accepted (or the oldest), or the HIT with an annotation."""
+    def find_hit(self, group_id: str) -> str:
+        """Return the oldest HIT of a group, or of a HIT type, that can be accepted; else the oldest of them."""
+        _require_id("HITGroup", group_id)
         query = sa.select(M_HIT.c.hit_id).join(HIT_TYPE).where(M_HIT.c.disposed_at.is_(None))
-        if annotation is not None:
-            query = query.where(M_HIT.c.annotation == annotation)
-        else:
-            query = query.where(HIT_TYPE.c.group_id == (group_id or ""))
+        query = query.where(sa.or_(HIT_TYPE.c.group_id == group_id, HIT_TYPE.c.hit_type_id == group_id))
         now = self._door.now()
         query = query.order_by((M_HIT.c.expires_at > now).desc(), M_HIT.c.hit_id)
         with self._door.database.read() as connection:
             ids = list(connection.execute(query).scalars())
         if not ids:
-            raise does_not_exist("HIT", f"of group {(group_id or annotation or '')[:80]}")
+            raise does_not_exist("HIT", f"of group {group_id}")
         found: str = next((each for each in ids if self._is_assignable(each)), ids[0])
         return found
 
@@ -146,14 +155,66 @@ class WorkersDoor:
         return bool(view["HITStatus"] == "Assignable")
 
     def preview(self, hit_id: str, worker: str | None = None) -> Offer:
-        """Show a HIT without claiming anything; a guarded preview asks for the worker."""
+        """Show a HIT without claiming anything.
 
-        def step(call: Any) -> None:
-            hit = call.hit(hit_id)
+        Raises
+        ------
+        TurkError
+            The HIT was deleted; or it is not for this worker; or it is not for everybody, and nobody says who asks.
+        """
+
+        def step(call: Call) -> None:
+            hit = _there(call, hit_id)
             if worker is not None:
                 _work.require_may(call, hit, worker, "Preview")
+            elif _is_guarded(call, hit):
+                raise _not_for_everybody()
 
-        self._door.change(self._account_of_hit(hit_id), step)
+        self._door.look(self._account_of_hit(hit_id), step)
+        return self.offer(hit_id)
+
+    def preview_pass(self, hit_id: str) -> str:
+        """Return what opens the frame of a preview that asked for the worker, for some minutes."""
+        until = str(int(self._door.now().timestamp()) + _PASS_S)
+        return f"{until}.{self._door.sign(f'preview:{hit_id}:{until}')}"
+
+    def _is_pass(self, hit_id: str, given: str) -> bool:
+        until, _, mark = given.partition(".")
+        wanted = self._door.sign(f"preview:{hit_id}:{until}")
+        if not hmac.compare_digest(wanted.encode(), mark.encode("utf-8", "replace")):
+            return False
+        return int(until) >= self._door.now().timestamp()  # signed, so it is a number of ours
+
+    def inside(self, hit_id: str, assignment_id: str, *, worker: str | None = None, pass_: str = "") -> Offer:
+        """Return what stands in the frame: of a preview, or of an assignment that can still be handed in.
+
+        Raises
+        ------
+        TurkError
+            No such HIT or assignment, it is another HIT's or another worker's, it is handed in or given back; or a
+            preview that is not for everybody, without the pass that `preview_pass` gave.
+        """
+
+        def preview(call: Call) -> None:
+            if _is_guarded(call, _there(call, hit_id)) and not self._is_pass(hit_id, pass_):
+                raise _not_for_everybody()
+
+        if worker is not None:
+            check_worker(worker)
+
+        def assignment(call: Call) -> None:
+            row = _work.own(call, assignment_id, worker)
+            if row.hit_id != hit_id:
+                raise does_not_exist("Assignment", assignment_id)
+            if row.state == "expired" and not row.is_late:
+                _there(call, hit_id)  # it may still be handed in, late, for as long as there is a HIT
+            elif row.state != "accepted":
+                raise wrong_state("Assignment", "Accepted", row.state.title())
+
+        if assignment_id == _work.PREVIEW_ID:
+            self._door.look(self._account_of_hit(hit_id), preview)
+        else:
+            self._door.look(self._account_of(assignment_id), assignment)
         return self.offer(hit_id)
 
     def accept(self, hit_id: str, worker: str) -> Work:
@@ -176,6 +237,8 @@ class WorkersDoor:
         """Hand an assignment in; after its deadline it is saved and flagged, and its status is ``late``."""
         if assignment_id == _work.PREVIEW_ID:
             raise InputError("this is a preview; accept the HIT first, then hand it in")
+        if worker is not None:
+            check_worker(worker)
         account = self._account_of(assignment_id)
         return self._work(self._door.change(account, lambda call: _work.submit(call, assignment_id, fields, worker)))
 
@@ -199,6 +262,7 @@ class WorkersDoor:
     def ask_qualification(self, type_id: str, worker: str) -> tuple[str, str, Question | None]:
         """Ask for a qualification; return the request's id, its state, and the test if one must be taken."""
         check_worker(worker)
+        _require_id("QualificationType", type_id)
         with self._door.database.read() as connection:
             row = connection.execute(
                 sa.select(QUALIFICATION_TYPE).where(QUALIFICATION_TYPE.c.qualification_type_id == type_id)
@@ -212,6 +276,8 @@ class WorkersDoor:
 
     def submit_test(self, type_id: str, request_id: str, worker: str, fields: Sequence[tuple[str, str]]) -> str:
         """Hand in a qualification test; return the state of the request: granted, pending or lapsed."""
+        _require_id("QualificationType", type_id)
+        _require_id("QualificationRequest", request_id)
         with self._door.database.read() as connection:
             query = sa.select(QUALIFICATION_TYPE.c.account_id)
             account = connection.execute(query.where(QUALIFICATION_TYPE.c.qualification_type_id == type_id)).scalar()
@@ -237,6 +303,7 @@ class WorkersDoor:
         ]
 
     def _account_of_hit(self, hit_id: str) -> str:
+        _require_id("HIT", hit_id)
         with self._door.database.read() as connection:
             found = connection.execute(sa.select(M_HIT.c.account_id).where(M_HIT.c.hit_id == hit_id)).scalar()
         if found is None:
@@ -244,6 +311,7 @@ class WorkersDoor:
         return str(found)
 
     def _account_of(self, assignment_id: str) -> str:
+        _require_id("Assignment", assignment_id)
         query = sa.select(ASSIGNMENT.c.account_id).where(ASSIGNMENT.c.assignment_id == assignment_id).limit(1)
         with self._door.database.read() as connection:
             found = connection.execute(query).scalar()
@@ -256,3 +324,29 @@ class WorkersDoor:
         draft = tuple((name, value) for name, value in json.loads(row.draft or "[]"))
         status = "late" if row.is_late else row.state
         return Work(row.assignment_id, row.hit_id, row.worker, status, row.deadline_at, row.submitted_at, draft)
+
+
+def _require_id(what: str, name: str) -> None:
+    """Refuse what cannot be an id before anything is asked or built with it."""
+    if not _ID.fullmatch(name):
+        raise does_not_exist(what, repr(name[:80]))
+
+
+def _there(call: Call, hit_id: str) -> Any:
+    """Return the row of a HIT; one that was deleted is refused like one that never was."""
+    hit = call.hit(hit_id)
+    if hit.disposed_at is not None:
+        raise does_not_exist("HIT", hit_id)
+    return hit
+
+
+def _is_guarded(call: Call, hit: Any) -> bool:
+    """Say whether a HIT is shown to some workers only."""
+    asked = json.loads(call.hit_type(hit.hit_type_id).requirements)
+    return any(guards(each, "Preview") for each in asked)
+
+
+def _not_for_everybody() -> TurkError:
+    return TurkError(
+        "AWS.NotAuthorized", "This HIT is shown to some workers only; open it by your own link.", status=403
+    )
