@@ -5,8 +5,10 @@ Tests that need torch carry the marker ``text`` and are skipped, saying so, wher
 
 from __future__ import annotations
 
+import os
 import signal
 import sqlite3
+import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +25,23 @@ EXAMPLES = ("hmc_crowd.confidence.text._classifier.", "hmc_crowd.confidence.text
 # How long an example takes is the machine's matter: a busy one would fail tests that are right.
 hypothesis.settings.register_profile("house", hypothesis.settings.default, deadline=None)
 hypothesis.settings.load_profile("house")
+
+
+def _only_sqlite_opens_databases(event: str, arguments: tuple[Any, ...]) -> None:
+    """Refuse a module of ours that opens a database file itself: closing it drops SQLite's locks (_base/sqlite.py)."""
+    if event != "open" or not isinstance(arguments[0], str | bytes):
+        return
+    if not os.fsdecode(arguments[0]).endswith((".db", ".db-wal", ".db-shm", ".db-journal")):
+        return
+    frame = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if name.startswith("hmc_crowd"):
+            raise RuntimeError(f"{name} opens {arguments[0]!r} outside SQLite")
+        frame = None if name.startswith(("tests", "test_", "conftest")) else frame.f_back
+
+
+sys.addaudithook(_only_sqlite_opens_databases)
 
 
 def pytest_configure() -> None:

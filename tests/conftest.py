@@ -144,6 +144,7 @@ def postgres_url(postgres_server: str) -> Iterator[str]:
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A fresh, empty database of each kind: the test runs on both."""
     if request.param == "sqlite":
+        (tmp_path / "store.db").touch()
         return f"sqlite:///{tmp_path / 'store.db'}"
     url: str = request.getfixturevalue("postgres_url")
     return url

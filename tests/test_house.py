@@ -106,3 +106,46 @@ def test_import_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+ONLY_DOOR = "hmc_crowd._base.sqlite"
+ENGINES = {"hmc_crowd.store._engine", "hmc_crowd._base.copies", "hmc_crowd_local._database"}
+# Modules that know the path of a database, and what in them opens files that are none.
+NEAR_DATABASES = ("hmc_crowd.store.", "hmc_crowd._base.copies", "hmc_crowd._base.sqlite", "hmc_crowd.judges._cache")
+OF_THE_WORKPLACE = {f"hmc_crowd_local.{name}" for name in ("_database", "_migrate", "_keeper", "_connect", "_examine")}
+OPENS_OTHER_FILES = {"hmc_crowd.store._artefacts": {"write"}, "hmc_crowd._base.copies": {"_copy_out", "_copy_in"}}
+OPENING = {"open", "fdopen", "read_bytes", "read_text", "write_bytes", "write_text", "copy2", "copyfile", "copyfileobj"}
+
+
+def calls(path: Path) -> list[tuple[str, str, str]]:
+    """Every call: the function that it stands in, what it is asked of, and its name."""
+    found = []
+
+    def look(node: ast.AST, function: str) -> None:
+        for each in ast.iter_child_nodes(node):
+            inside = each.name if isinstance(each, ast.FunctionDef) else function
+            if isinstance(each, ast.Call):
+                if isinstance(each.func, ast.Attribute):
+                    found.append((function, ast.unparse(each.func.value), each.func.attr))
+                elif isinstance(each.func, ast.Name):
+                    found.append((function, "", each.func.id))
+            look(each, inside)
+
+    look(ast.parse(path.read_text(encoding="utf-8")), "")
+    return found
+
+
+def test_nobody_but_sqlite_opens_a_database_file() -> None:
+    """The root conftest.py watches what really is opened; this reads the code that no test happens to run."""
+    wrong = []
+    for name, path in MODULES:
+        made = calls(path)
+        if name != ONLY_DOOR:
+            wrong += [f"{name}: sqlite3.connect" for _, of, what in made if (of, what) == ("sqlite3", "connect")]
+        has_engine = any(what == "create_engine" for _, _, what in made)
+        if has_engine and (name not in ENGINES or not any(what == "open_by_house" for _, _, what in made)):
+            wrong.append(f"{name}: create_engine without open_by_house")
+        if name.startswith(NEAR_DATABASES) or name in OF_THE_WORKPLACE:
+            fine = OPENS_OTHER_FILES.get(name, set())
+            wrong += [f"{name}: {of}.{what}" for inside, of, what in made if what in OPENING and inside not in fine]
+    assert wrong == []

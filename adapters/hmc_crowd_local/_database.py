@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from hmc_crowd._base.extras import require
-from hmc_crowd._base.sqlite import keep_write_ahead_log
+from hmc_crowd._base.private import make_private_file
+from hmc_crowd._base.sqlite import holds_anything, keep_write_ahead_log, open_by_house
 from hmc_crowd.errors import (
     DatabaseBusyError,
     DuplicateError,
@@ -60,6 +61,7 @@ class Database:
         self._engine = sa.create_engine(url, pool_size=15, max_overflow=15, hide_parameters=True)
         self._reading = self._engine
         if self.is_sqlite:
+            open_by_house(self._engine, option="--workplace")
             sa.event.listen(self._engine, "connect", _prepare_sqlite)
             sa.event.listen(self._engine, "begin", _begin_sqlite)
         else:
@@ -76,6 +78,30 @@ class Database:
     def shown(self) -> str:
         """The address without its password."""
         return self.url.render_as_string(hide_password=True)
+
+    @property
+    def file(self) -> Path | None:
+        """The file where it is SQLite; None for PostgreSQL."""
+        return Path((self.url.database or "").removeprefix("file:")) if self.is_sqlite else None
+
+    def make(self) -> None:
+        """Make the file where there is none, for its owner's eyes alone.
+
+        Raises
+        ------
+        StoreError
+            It is a folder, or may not be read.
+        ReadOnlyDatabaseError
+            Its folder is missing or cannot be written.
+        """
+        if self.file is None or holds_anything(self.file, option="--workplace"):
+            return
+        try:
+            make_private_file(self.file)
+        except OSError as error:
+            raise ReadOnlyDatabaseError(
+                f"workplace {self.shown}: {error.strerror or error}; check that file and folder can be written"
+            ) from None
 
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from alembic import command
@@ -52,5 +51,4 @@ class WorkplaceSchema:
 
 def keeper_of(database: Database) -> Keeper:
     """Return who copies this workplace."""
-    file = Path(database.url.database or "") if database.is_sqlite else None
-    return Keeper(WorkplaceSchema(database), database.engine, file=file, where=database.shown)
+    return Keeper(WorkplaceSchema(database), database.engine, file=database.file, where=database.shown)

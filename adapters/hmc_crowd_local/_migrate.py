@@ -57,6 +57,7 @@ def upgrade(database: Database, target: str = "head") -> None:
     SchemaVersionError
         The database was written by a newer version of this package.
     """
+    database.make()
     with database.read() as connection:
         if _check(connection, database) == revisions()[0] and target == "head":
             return

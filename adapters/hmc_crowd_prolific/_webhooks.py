@@ -17,15 +17,15 @@ import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from hmc_crowd._base.numbers import finite_number
-from hmc_crowd._base.private import make_private_file
+from hmc_crowd._base.sqlite import open_sqlite
 from hmc_crowd.errors import InputError, PlatformError, PlatformUnavailableError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from hmc_crowd._base.clock import Clock
     from hmc_crowd_prolific._client import ProlificClient
@@ -82,9 +82,9 @@ class SqliteInbox:
     def __init__(self, path: str | Path) -> None:
         self._lock = threading.Lock()
         try:
-            if str(path) != ":memory:":
-                make_private_file(Path(path))
-            self._database = sqlite3.connect(path, timeout=30, check_same_thread=False, isolation_level=None)
+            self._database = open_sqlite(
+                path, create=True, option="file", timeout=30, check_same_thread=False, isolation_level=None
+            )
             self._database.execute(
                 "CREATE TABLE IF NOT EXISTS prolific_event (id TEXT PRIMARY KEY, kind TEXT NOT NULL, "
                 "resource_id TEXT NOT NULL, received_at TEXT NOT NULL, is_done INTEGER NOT NULL DEFAULT 0)"

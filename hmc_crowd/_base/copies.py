@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from hmc_crowd._base.sqlite import open_by_house, open_sqlite
 from hmc_crowd.errors import DatabaseBusyError, SchemaVersionError, StoreError
 
 if TYPE_CHECKING:
@@ -160,7 +161,6 @@ class Keeper:
                 self._schema.migrate(connection, "head")
         finally:
             engine.dispose()
-        self._engine.dispose()
         _copy_sqlite(staged, _path(self.file))
         # Secrets and people's ids may be in it, whatever was there before.
         _path(self.file).chmod(0o600)
@@ -226,6 +226,7 @@ def _plain_engine(file: Path) -> Engine:
     import sqlalchemy as sa
 
     engine = sa.create_engine(sa.URL.create("sqlite", database=str(file)), poolclass=sa.pool.NullPool)
+    open_by_house(engine)
     sa.event.listen(engine, "connect", lambda connection, _record: setattr(connection, "isolation_level", None))
     sa.event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
     return engine
@@ -239,7 +240,7 @@ def _copy_sqlite(source: Path, target: Path) -> None:
         if status in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED} and time.monotonic() > until:
             raise sqlite3.OperationalError("database is locked by another process; try again when it is done")
 
-    with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(target)) as new:
+    with closing(open_sqlite(source)) as old, closing(open_sqlite(target, create=True)) as new:
         old.backup(new, pages=-1, progress=patience)
         new.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

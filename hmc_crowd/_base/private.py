@@ -41,10 +41,30 @@ def make_private_folder(folder: Path) -> Path:
     return folder
 
 
-def make_private_file(path: Path) -> None:
-    """Make an empty file for its owner alone, where there is none; what is there is not opened."""
-    with suppress(FileExistsError):
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE))
+def make_private_file(path: Path) -> bool:
+    """Make an empty file for its owner alone; return False where something has the name already.
+
+    What is there is not opened. The file appears under its name when this process has no descriptor of it any more: it
+    may be a database a moment later, and closing one would drop the locks of whoever opened it meanwhile (`sqlite`).
+    """
+    real = path.resolve()
+    if real.exists():
+        return False
+    draft = real.with_name(f".{real.name}.{secrets.token_hex(4)}.part")
+    os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE))
+    try:
+        draft.chmod(FILE_MODE)  # an umask may have taken the owner's rights, too
+        os.link(draft, real)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without links
+        try:
+            os.close(os.open(real, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE))
+        except FileExistsError:
+            return False
+    finally:
+        draft.unlink(missing_ok=True)
+    return True
 
 
 @contextmanager

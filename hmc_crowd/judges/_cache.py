@@ -13,9 +13,9 @@ import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hmc_crowd._base.private import make_private_file, make_private_folder
-from hmc_crowd._base.sqlite import keep_write_ahead_log
-from hmc_crowd.errors import InputError
+from hmc_crowd._base.private import make_private_folder
+from hmc_crowd._base.sqlite import keep_write_ahead_log, open_sqlite
+from hmc_crowd.errors import InputError, StoreError
 from hmc_crowd.judges._ask import Completion, Request
 
 if TYPE_CHECKING:
@@ -99,12 +99,11 @@ class JudgeCache:
         if self._db is not None:
             return self._db
         try:
-            make_private_file(self.file)
-            db = sqlite3.connect(self.file, timeout=30.0)
+            db = open_sqlite(self.file, create=True, timeout=30.0)
             keep_write_ahead_log(db)
             db.execute("PRAGMA synchronous=NORMAL")  # a killed process loses nothing; a power cut the last moments
             db.execute("CREATE TABLE IF NOT EXISTS completion (key TEXT PRIMARY KEY, body TEXT NOT NULL)")
-        except (sqlite3.DatabaseError, OSError) as error:
+        except (sqlite3.DatabaseError, StoreError, OSError) as error:
             raise InputError(f"cache {self.file} cannot be used ({error}); name another file") from None
         self._db = db
         return db

@@ -7,21 +7,25 @@ locks where they meet, readers run one REPEATABLE READ snapshot; a lock is waite
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import sqlalchemy as sa
 
 from hmc_crowd._base.extras import require
-from hmc_crowd.errors import InputError, StoreError
+from hmc_crowd._base.sqlite import open_by_house
+from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
     import sqlite3
 
-__all__ = ["Address", "make_engine", "parse_url", "require_sqlite_file"]
+__all__ = ["Address", "Shared", "make_engine", "open_engine", "parse_url"]
 
-_HEADER = b"SQLite format 3\x00"
 _POSTGRES = {"postgres", "postgresql", "postgresql+psycopg"}
 
 
@@ -74,42 +78,6 @@ def parse_url(url: str | Path) -> Address:
     return Address(parsed, str(file), file)
 
 
-def require_sqlite_file(file: Path) -> bool:
-    """Return whether the file holds anything, after looking at it without changing it.
-
-    Raises
-    ------
-    StoreError
-        A folder, no SQLite database, or one whose end is missing.
-    """
-    if file.is_dir():
-        raise StoreError(f"{file} is a folder; give the database file in it: --db {file / 'campaign.db'}")
-    try:
-        with file.open("rb") as stream:
-            head = stream.read(100)
-            size = stream.seek(0, 2)
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise StoreError(
-            f"{file} cannot be read: {error.strerror}; check its permissions or give another --db"
-        ) from None
-    if not head:
-        return False
-    if len(head) < 100 or not head.startswith(_HEADER):
-        raise StoreError(f"{file} is not a SQLite database; give another --db, or move the file away")
-    page = int.from_bytes(head[16:18], "big")
-    promised = (65536 if page == 1 else page) * int.from_bytes(head[28:32], "big")
-    log = file.with_name(file.name + "-wal")
-    # Pages may still wait in the log of a process that died; then SQLite itself repairs the file on opening.
-    if size < promised and not (log.exists() and log.stat().st_size):
-        raise StoreError(
-            f"{file} is truncated: {size:,} of {promised:,} bytes are there; "
-            "restore it from a copy or give another --db"
-        )
-    return True
-
-
 def make_engine(address: Address, *, busy_s: float) -> sa.Engine:
     """Return the engine of a store; no connection is made yet.
 
@@ -124,8 +92,14 @@ def make_engine(address: Address, *, busy_s: float) -> sa.Engine:
         # What stands in a statement is people's ids and texts: a traceback must not show it.
         # The connection used last is used next: its cache is warm, and it knows whether others have written since.
         engine = sa.create_engine(
-            address.url, connect_args={"timeout": busy_s}, hide_parameters=True, pool_use_lifo=True
+            address.url,
+            connect_args={"timeout": busy_s},
+            hide_parameters=True,
+            pool_use_lifo=True,
+            pool_size=15,
+            max_overflow=15,
         )
+        open_by_house(engine)
         sa.event.listen(engine, "connect", _prepare_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)
         return engine
@@ -137,6 +111,52 @@ def make_engine(address: Address, *, busy_s: float) -> sa.Engine:
     }
     url = address.url.difference_update_query(["options"])
     return sa.create_engine(url, pool_pre_ping=True, connect_args=arguments, hide_parameters=True)
+
+
+class Shared:
+    """An engine that all open stores of one SQLite file share in a process, and the count of what they wrote.
+
+    They share a pool of connections and know of each other's writing transactions; the last one closes it.
+    """
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self.engine = engine
+        self.numbers = count(1)
+        self._users = 0
+
+    def __enter__(self) -> Shared:
+        with _LOCK:
+            self._users += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with _LOCK:
+            self._users -= 1
+            is_last = self._users <= 0
+        if is_last:
+            self.engine.dispose()
+
+
+_LOCK = Lock()
+_OPEN: WeakValueDictionary[tuple[object, ...], Shared] = WeakValueDictionary()
+
+
+def open_engine(address: Address, *, busy_s: float) -> Shared:
+    """Return the engine of a store, the one that this process has open already where it is the same file."""
+    try:
+        found = None if address.file is None else address.file.stat()
+    except OSError:
+        found = None
+    if found is None:
+        return Shared(make_engine(address, busy_s=busy_s))
+    # The file itself and not its name: one that was moved away has connections of its own. No connection may be used on
+    # both sides of a fork.
+    key = (os.getpid(), found.st_dev, found.st_ino, tuple(sorted(address.url.query.items())), busy_s)
+    with _LOCK:
+        shared = _OPEN.get(key)
+        if shared is None:
+            shared = _OPEN[key] = Shared(make_engine(address, busy_s=busy_s))
+        return shared
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:

@@ -17,7 +17,7 @@ from hmc_crowd.errors import NotOurDatabaseError, SchemaVersionError, StoreError
 if TYPE_CHECKING:
     from alembic.config import Config
 
-__all__ = ["VERSION_TABLE", "is_new", "migrate", "migrations_folder", "require_current", "revision"]
+__all__ = ["VERSION_TABLE", "migrate", "migrations_folder", "require_current", "revision"]
 
 VERSION_TABLE = "hmc_crowd_store_version"
 # Any table so named marks a database of the house: the workplace may share a PostgreSQL database with the store.
@@ -94,11 +94,6 @@ def revision(connection: sa.Connection, *, where: str) -> str | None:
             return None
     shown = ", ".join(sorted(tables)[:3]) + (" ..." if len(tables) > 3 else "")
     raise NotOurDatabaseError(f"{where} belongs to another program (it holds the tables {shown}); give another --db")
-
-
-def is_new(connection: sa.Connection, *, where: str) -> bool:
-    """Return whether there is nothing of ours in it yet."""
-    return revision(connection, where=where) is None
 
 
 def require_current(connection: sa.Connection, *, where: str) -> None:

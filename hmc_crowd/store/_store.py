@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hmc_crowd._base.clock import Clock, SystemClock
-from hmc_crowd._base.sqlite import keep_write_ahead_log
-from hmc_crowd.errors import StoreError
+from hmc_crowd._base.private import make_private_file
+from hmc_crowd._base.sqlite import holds_anything, keep_write_ahead_log
+from hmc_crowd.errors import ReadOnlyDatabaseError, StoreError
 from hmc_crowd.store._adjudications import AdjudicationRepository
 from hmc_crowd.store._aggregations import AggregationRepository
 from hmc_crowd.store._alerts import AlertRepository
@@ -22,7 +22,7 @@ from hmc_crowd.store._artefacts import Artefacts
 from hmc_crowd.store._blocks import BlockRepository
 from hmc_crowd.store._campaigns import CampaignRepository
 from hmc_crowd.store._door import DoorRepository
-from hmc_crowd.store._engine import Address, make_engine, parse_url, require_sqlite_file
+from hmc_crowd.store._engine import Address, Shared, open_engine, parse_url
 from hmc_crowd.store._events import EventRepository
 from hmc_crowd.store._expert_audits import ExpertAuditRepository
 from hmc_crowd.store._frames import FrameRepository
@@ -31,7 +31,7 @@ from hmc_crowd.store._guidelines import GuidelineRepository
 from hmc_crowd.store._hooks import HookRepository
 from hmc_crowd.store._keys import KeyRepository
 from hmc_crowd.store._labels import LabelRepository
-from hmc_crowd.store._migrate import is_new, migrate, require_current
+from hmc_crowd.store._migrate import migrate, require_current
 from hmc_crowd.store._models import ModelRepository
 from hmc_crowd.store._payments import PaymentRepository
 from hmc_crowd.store._people import PoolRepository, UptimeRepository
@@ -156,13 +156,14 @@ class Transaction:
 class Store:
     """An open database; made by `open_store`."""
 
-    def __init__(self, address: Address, engine: sa.Engine, *, clock: Clock, artefacts: Path, large: int) -> None:
+    def __init__(self, address: Address, shared: Shared, *, clock: Clock, artefacts: Path, large: int) -> None:
         self._address = address
-        self._engine = engine
+        self._shared = shared.__enter__()
+        self._engine = shared.engine
+        self._is_closed = False
         self._clock = clock
         self._artefacts = artefacts
         self._large = large
-        self._numbers = count(1)
 
     @property
     def url(self) -> str:
@@ -189,7 +190,7 @@ class Store:
             The database refused; the message says why and what to do.
         """
         files = Artefacts(self._artefacts)
-        number = next(self._numbers)
+        number = next(self._shared.numbers)
         try:
             with self._connected(writes=True) as connection:
                 session = Session(connection, clock=self._clock, artefacts=files, large=self._large)
@@ -241,8 +242,10 @@ class Store:
         return keeper_of(self._address, self._engine)
 
     def close(self) -> None:
-        """Close every connection; the store cannot be used afterwards."""
-        self._engine.dispose()
+        """Close every connection that no other open store of this file uses; the store cannot be used afterwards."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._shared.__exit__()
 
     def __enter__(self) -> Store:
         return self
@@ -307,12 +310,16 @@ def open_store(
     ['demo'] 1
     """
     address = parse_url(url)
-    engine = make_engine(address, busy_s=busy_s)
+    _require_place(address, create=create)
     store = Store(
-        address, engine, clock=clock or SystemClock(), artefacts=_artefact_folder(address, artefacts), large=large
+        address,
+        open_engine(address, busy_s=busy_s),
+        clock=clock or SystemClock(),
+        artefacts=_artefact_folder(address, artefacts),
+        large=large,
     )
     try:
-        _ready(store, address, engine, create=create)
+        _ready(store, address, create=create)
     except BaseException:
         store.close()
         raise
@@ -328,32 +335,37 @@ def _artefact_folder(address: Address, given: str | Path | None) -> Path:
     return Path(os.environ.get(_ARTEFACTS) or "hmc-crowd-artefacts")
 
 
-def _ready(store: Store, address: Address, engine: sa.Engine, *, create: bool) -> None:
+def _require_place(address: Address, *, create: bool) -> None:
+    """Refuse a file that is missing, empty or a folder; make an empty one for its owner's eyes if asked."""
+    file = address.file
+    if file is None:
+        return
+    if not holds_anything(file) and not create:
+        state = "is empty" if file.exists() else "does not exist"
+        raise StoreError(f"{file} {state}; make it with hmc-crowd init --db {file}, or check --db")
+    if not file.parent.is_dir():
+        raise StoreError(f"the folder of {file} does not exist; make it first, or check --db")
+    if create:
+        # It stays when what follows fails: by then it may be another process's database.
+        try:
+            make_private_file(file)
+        except OSError as error:
+            raise ReadOnlyDatabaseError(
+                f"{file} cannot be made: {error.strerror or error}; check the permissions of its folder"
+            ) from None
+
+
+def _ready(store: Store, address: Address, *, create: bool) -> None:
     """Check that the database is ours and of this version; make or upgrade it if asked."""
-    fresh = False
-    if address.file is not None:
-        fresh = not address.file.exists()
-        if not require_sqlite_file(address.file) and not create:
-            state = "does not exist" if fresh else "is empty"
-            raise StoreError(f"{address.file} {state}; make it with hmc-crowd init --db {address.file}, or check --db")
-        if not address.file.parent.is_dir():
-            raise StoreError(f"the folder of {address.file} does not exist; make it first, or check --db")
     if not create:
         with store._connected(writes=False) as connection:
             require_current(connection, where=address.shown)
         return
-    try:
-        with store._connected(writes=True) as connection:
-            new = is_new(connection, where=address.shown)
-            migrate(connection, where=address.shown)
-        if address.is_sqlite and new:
-            # A property of the file, set once and outside a transaction; never before we know that the file is ours.
-            with translated(address.shown), engine.connect() as connection:
-                raw = connection.connection.driver_connection
-                if raw is not None:
-                    keep_write_ahead_log(raw)
-    except BaseException:
-        if fresh and address.file is not None:
-            store.close()
-            address.file.unlink(missing_ok=True)
-        raise
+    with store._connected(writes=True) as connection:
+        migrate(connection, where=address.shown)
+    if address.is_sqlite:
+        # A property of the file, kept outside a transaction; never before we know that the file is ours.
+        with translated(address.shown), store._engine.connect() as connection:
+            raw = connection.connection.driver_connection
+            if raw is not None:
+                keep_write_ahead_log(raw)

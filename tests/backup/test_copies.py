@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -18,8 +20,6 @@ from hmc_crowd.errors import DatabaseBusyError, InputError, StateError, StoreErr
 from hmc_crowd.store import AspectRecord, open_store
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from hmc_crowd.store import Store
 
 NOW = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -101,7 +101,7 @@ def test_frames_in_files_go_with_their_database(database_url: str, target_url: s
 def archive_of(database: Path, revision: str, rows: dict[str, int], target: Path) -> None:
     """An archive as an older version of this code would have written it."""
     with working_folder(target) as folder:
-        member = {"store.sqlite": database}
+        member = {"store.sqlite": Path(shutil.copy(database, folder / "store.sqlite"))}
         members = {name: (path.stat().st_size, sha256_of(path)) for name, path in member.items()}
         manifest = Manifest(NOW.isoformat(), "0.0.9", {"store": Copy("sqlite", revision, rows)}, members)
         write_archive(target, member, manifest, folder=folder)

@@ -121,13 +121,13 @@ def test_tables_of_ours_without_a_version_are_refused(tmp_path) -> None:
 def test_a_file_that_is_no_database_is_refused(tmp_path) -> None:
     path = tmp_path / "notes.db"
     path.write_text("not a database at all, but long enough to be looked at\n" * 50)
-    with pytest.raises(NotOurDatabaseError, match="no database of ours"):
+    with pytest.raises(NotOurDatabaseError, match="is not a SQLite database; give another --workplace"):
         connect(str(path))
     assert path.read_text().startswith("not a database at all")
 
 
 def test_a_folder_that_does_not_exist_is_one_sentence(tmp_path) -> None:
-    with pytest.raises(ReadOnlyDatabaseError, match="unable to open database file; check that file and folder"):
+    with pytest.raises(ReadOnlyDatabaseError, match="No such file or directory; check that file and folder"):
         connect(str(tmp_path / "nowhere" / "w.db"))
 
 
