@@ -61,7 +61,7 @@ class Database:
         self._engine = sa.create_engine(url, pool_size=15, max_overflow=15, hide_parameters=True)
         self._reading = self._engine
         if self.is_sqlite:
-            open_by_house(self._engine, option="--workplace")
+            open_by_house(self._engine, option="--workplace", shown=self.file)
             sa.event.listen(self._engine, "connect", _prepare_sqlite)
             sa.event.listen(self._engine, "begin", _begin_sqlite)
         else:

@@ -58,7 +58,9 @@ def holds_anything(file: Path, *, option: str = "--db") -> bool:
     return size > 0
 
 
-def open_sqlite(file: str | Path, *, create: bool = False, option: str = "--db", **options: Any) -> sqlite3.Connection:
+def open_sqlite(
+    file: str | Path, *, create: bool = False, option: str = "--db", shown: str | Path | None = None, **options: Any
+) -> sqlite3.Connection:
     """Open a database by SQLite, and say in plain words what is none.
 
     Parameters
@@ -69,6 +71,8 @@ def open_sqlite(file: str | Path, *, create: bool = False, option: str = "--db",
         Make the file where there is none, for its owner's eyes alone.
     option : str, default "--db"
         How the user names the file, for messages.
+    shown : str or Path, optional
+        What the user calls it, where that is not ``file``.
     **options
         For `sqlite3.connect`.
 
@@ -105,23 +109,23 @@ def open_sqlite(file: str | Path, *, create: bool = False, option: str = "--db",
         # Without this mode SQLite makes a new file, readable for everybody, in the place of one that was moved away.
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, **options)
     try:
-        _require_whole(connection, path, option)
+        _require_whole(connection, path, option, shown or path)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def open_by_house(engine: sa.Engine, *, option: str = "--db") -> None:
-    """Let an engine of SQLAlchemy open its SQLite file by `open_sqlite`."""
+def open_by_house(engine: sa.Engine, *, option: str = "--db", shown: str | Path | None = None) -> None:
+    """Let an engine of SQLAlchemy open its SQLite file by `open_sqlite`; the words are for its messages."""
     import sqlalchemy as sa
 
     @sa.event.listens_for(engine, "do_connect")
     def _open(_dialect: Any, _record: Any, arguments: Any, options: Any) -> sqlite3.Connection:
-        return open_sqlite(*arguments, option=option, **options)
+        return open_sqlite(*arguments, option=option, shown=shown, **options)
 
 
-def _require_whole(connection: sqlite3.Connection, file: Path, option: str) -> None:
+def _require_whole(connection: sqlite3.Connection, file: Path, option: str, shown: str | Path) -> None:
     """Ask SQLite whether it is a database, and whether all of it is there, its log taken into account."""
     try:
         # Reads the first page alone, under a lock, and needs no table: what SQLite refuses now is the file itself.
@@ -131,10 +135,10 @@ def _require_whole(connection: sqlite3.Connection, file: Path, option: str) -> N
         code = getattr(error, "sqlite_errorcode", None)
         if code == sqlite3.SQLITE_NOTADB:
             raise NotOurDatabaseError(
-                f"{file} is not a SQLite database; give another {option}, or move the file away"
+                f"{shown} is not a SQLite database; give another {option}, or move the file away"
             ) from None
         if code is not None and code & 0xFF == sqlite3.SQLITE_CORRUPT:
-            raise _truncated(file, option) from None
+            raise _truncated(file, option, shown) from None
         raise
     # A last page that is there in part passes SQLite's own look. Pages may still wait in the log, then it is mended.
     real = file.resolve()
@@ -145,14 +149,14 @@ def _require_whole(connection: sqlite3.Connection, file: Path, option: str) -> N
     except OSError:
         return
     if rest and not waits:
-        raise _truncated(file, option)
+        raise _truncated(file, option, shown)
 
 
-def _truncated(file: Path, option: str) -> StoreError:
+def _truncated(file: Path, option: str, shown: str | Path) -> StoreError:
     size = file.stat().st_size
     return StoreError(
-        f"{file} is truncated: {size:,} bytes are there, fewer than its own first page says; restore it from a copy or "
-        f"give another {option}"
+        f"{shown} is truncated: {size:,} bytes are there, fewer than its own first page says; restore it from a copy "
+        f"or give another {option}"
     )
 
 

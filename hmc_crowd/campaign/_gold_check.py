@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from hmc_crowd.campaign._gold_marking import Meaning, best_guess, gold_rules
@@ -81,31 +82,50 @@ def check_gold(
         # One table for all aspects: a worker's score is over every gold question met.
         on_gold = counted[counted["task"].isin(keys["item"])]
         scores = gold_scores(on_gold[["task", "worker", "label"]], keys, level=level)
-        tx.workers.add_scores(context.campaign_id, scores, as_of=context.clock.now())
+        changed = _changed(scores, tx.workers.scores(context.campaign_id))
+        tx.workers.add_scores(context.campaign_id, changed, as_of=context.clock.now())
         decisions = screen_workers(scores, minimum=minimum, at_least=at_least)
         out = decisions[decisions["excluded"].astype(bool)]
         excluded = {
             str(worker): f"{reason} ({evidence})"
             for worker, reason, evidence in zip(out["worker"], out["reason"], out["evidence"], strict=True)
         }
-        count = _exclude(context, tx, answers, excluded)
-        context.log(tx, "gold checked", workers=len(scores), excluded=len(excluded))
+        count, is_changed = _exclude(context, tx, answers, excluded)
+        if len(changed) or is_changed:
+            context.log(tx, "gold checked", workers=len(scores), excluded=len(excluded))
     notes = (*_marking_notes(rules, on_gold, keys, minimum), *text_note(rules, gold, meaning))
     return GoldCheck(scores, len(on_gold), excluded, count, notes)
 
 
-def _exclude(context: Context, tx: Transaction, answers: pd.DataFrame, excluded: dict[str, str]) -> int:
-    """Mark the submissions of excluded workers; take back the mark from those who are fine by now."""
-    count = 0
+def _changed(scores: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
+    """Return the scores that are not the newest stored ones already: the same check again stores nothing."""
+    columns = ["right", "n", "score", "low", "high"]
+    before = known.set_index("worker")[columns].reindex(scores["worker"]).to_numpy(dtype=float, na_value=np.nan)
+    now = scores.reindex(columns=columns).to_numpy(dtype=float, na_value=np.nan)
+    is_known = scores["worker"].isin(known["worker"]).to_numpy()
+    same = is_known & ((before == now) | (np.isnan(before) & np.isnan(now))).all(axis=1)
+    changed: pd.DataFrame = scores.loc[~same]
+    return changed
+
+
+def _exclude(context: Context, tx: Transaction, answers: pd.DataFrame, excluded: dict[str, str]) -> tuple[int, bool]:
+    """Mark the submissions of excluded workers, take back the mark from those who are fine by now.
+
+    Returns how many submissions are marked, and whether any of it is new.
+    """
+    count, is_changed = 0, False
     for worker, rows in answers.groupby("worker"):
         submissions = sorted(rows["submission_id"].unique())
         reason = excluded.get(str(worker))
         if reason is not None:
-            tx.work.exclude(context.campaign_id, submissions, reason)
             count += len(submissions)
+            if (rows["excluded"] != reason).any():
+                tx.work.exclude(context.campaign_id, submissions, reason)
+                is_changed = True
         elif rows["excluded"].notna().any():
             tx.work.include(context.campaign_id, submissions)
-    return count
+            is_changed = True
+    return count, is_changed
 
 
 def _marking_notes(rules: dict[str, GoldRule], on_gold: pd.DataFrame, keys: pd.DataFrame, minimum: float) -> list[str]:

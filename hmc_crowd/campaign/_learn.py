@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from hmc_crowd._base.ids import digest
 from hmc_crowd.campaign._effort import MODEL, PER
 from hmc_crowd.campaign._judge import judge
 from hmc_crowd.campaign._timed import timed_rows
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
 
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.effort import DriftReport, SetupMarginal, WorkTimes
-    from hmc_crowd.store import ModelRecord
+    from hmc_crowd.store import ModelRecord, Transaction
 
 __all__ = ["Learned", "drift", "learn", "train"]
 
 _LEAST_ROWS = 20
 _LEAST_WORKERS = 5
+_TRAINED_ON = "trained_on"
 
 
 @dataclass(frozen=True)
@@ -181,7 +183,14 @@ class _Training:
 
 
 def _save(context: Context, model: EffortModel, data: _Training) -> Learned:
-    """Score the model on unseen workers, and the one before it on rounds it has not seen; store the new one."""
+    """Score the model on unseen workers, and the one before it on rounds it has not seen; store the new one.
+
+    The same model from the same times again is not stored again: what was learnt then is returned.
+    """
+    trained_on = _fingerprint(model, data)
+    with context.store.read() as tx:
+        if known := _known(tx, context.campaign_id, trained_on):
+            return known
     disjoint = data.workers if data.n_workers >= _LEAST_WORKERS else None
     scores = model.evaluate(
         data.X,
@@ -214,7 +223,10 @@ def _save(context: Context, model: EffortModel, data: _Training) -> Learned:
     learned = replace(learned, **_adjustments(data.worked))
     stored = {key: value for key, value in asdict(learned).items() if key != "version"}
     stored["last_round"] = 0 if data.rounds is None else int(data.rounds.max())
+    stored[_TRAINED_ON] = trained_on
     with context.store.begin() as tx:
+        if known := _known(tx, context.campaign_id, trained_on):  # another process learnt the same meanwhile
+            return known
         saved = tx.models.save(
             context.campaign_id,
             MODEL,
@@ -233,6 +245,24 @@ def _save(context: Context, model: EffortModel, data: _Training) -> Learned:
             in_use=verdict.replaces,
         )
     return replace(learned, version=saved.version)
+
+
+def _fingerprint(model: EffortModel, data: _Training) -> str:
+    """Return the SHA-256 of all that a model and its figures are made of."""
+    columns = (data.workers, data.rounds, data.weight, data.finished)
+    parts = [b"-" if each is None else np.ascontiguousarray(each).tobytes() for each in columns]
+    return digest("effort-training-1", model.data_hash_, repr(model.get_params()), data.per, str(data.erased), *parts)
+
+
+def _known(tx: Transaction, campaign: int, trained_on: str) -> Learned | None:
+    """Return what the version stored last was, if it was made of the same; None otherwise."""
+    newest = tx.models.newest(campaign, MODEL)
+    if newest is None or newest.scores.get(_TRAINED_ON) != trained_on:
+        return None
+    names = {each.name for each in fields(Learned)}
+    held = {key: value for key, value in newest.scores.items() if key in names}
+    held |= {key: tuple(held[key]) for key in ("features", "notes")}
+    return Learned(**held | {"version": newest.version})
 
 
 def _notes(method: str, data: _Training, verdict: tuple[str, ...]) -> tuple[str, ...]:

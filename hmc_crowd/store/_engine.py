@@ -99,7 +99,7 @@ def make_engine(address: Address, *, busy_s: float) -> sa.Engine:
             pool_size=15,
             max_overflow=15,
         )
-        open_by_house(engine)
+        open_by_house(engine, shown=address.shown)
         sa.event.listen(engine, "connect", _prepare_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)
         return engine

@@ -82,6 +82,14 @@ class ModelRepository(Repository):
         ).one_or_none()
         return None if row is None else _record(row, blob=row.blob)
 
+    def newest(self, campaign: int, kind: str) -> ModelRecord | None:
+        """Return the version stored last, whether or not it is in use; None where there is none."""
+        which = (Model.campaign_id == campaign, Model.kind == kind)
+        row = self._session.connection.execute(
+            sa.select(*Model.table().c).where(*which).order_by(Model.version.desc()).limit(1)
+        ).one_or_none()
+        return None if row is None else _record(row, blob=row.blob)
+
     def history(self, campaign: int, kind: str) -> list[ModelRecord]:
         """Return all versions, oldest first, without their bytes."""
         columns = [column for column in Model.table().c if column.name != "blob"]
