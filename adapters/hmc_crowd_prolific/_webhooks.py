@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
+from hmc_crowd._base.limits import read_document
 from hmc_crowd._base.numbers import finite_number
 from hmc_crowd._base.sqlite import open_sqlite
 from hmc_crowd.errors import InputError, PlatformError, PlatformUnavailableError, StoreError
@@ -258,8 +259,8 @@ def _moment(timestamp: str) -> datetime | None:
 
 def _event(event_id: str, body: bytes) -> WebhookEvent | None:
     try:
-        payload = json.loads(body)
-    except (ValueError, RecursionError):
+        payload = read_document(body)
+    except ValueError:
         return None
     if not isinstance(payload, dict):
         return None

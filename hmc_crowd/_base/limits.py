@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 from collections import OrderedDict, deque
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from starlette.requests import Request
 
-__all__ = ["BodyError", "RateLimit", "read_body"]
+__all__ = ["BodyError", "RateLimit", "read_body", "read_document"]
 
 _WINDOW_S = 60.0
 _MOST_SENDERS = 10_000
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
 class BodyError(Exception):
@@ -82,3 +85,38 @@ async def read_body(request: Request, *, most: int, within_s: float) -> bytes:
     except ClientDisconnect:
         raise BodyError(400) from None
     return b"".join(parts)
+
+
+def read_document(body: bytes) -> Any:
+    r"""Return what a body of JSON holds, if all of it can be written down again.
+
+    Raises
+    ------
+    ValueError
+        No JSON, NaN among its numbers, nested without end, or text that no database keeps: half a character, or NUL.
+
+    Examples
+    --------
+    >>> read_document(b'{"a": [1, "x"]}')
+    {'a': [1, 'x']}
+    >>> read_document(rb'"\ud800"')
+    Traceback (most recent call last):
+    ...
+    ValueError: the text holds half a character
+    """
+    try:
+        text = body.decode()
+        if _NUL.search(text):
+            raise ValueError("the text holds a NUL character")
+        found = json.loads(text, parse_constant=_refuse)
+        if "\\u" in text:
+            json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeError:
+        raise ValueError("the text holds half a character") from None
+    except RecursionError:
+        raise ValueError("the document is nested without end") from None
+    return found
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is no number")

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -21,9 +21,6 @@ from hmc_crowd.cli._metrics_file import read_table
 from hmc_crowd.cli._show import emit_json, progress_bar, say, table
 from hmc_crowd.cli._wording import HelpfulGroup
 from hmc_crowd.errors import InputError
-
-if TYPE_CHECKING:
-    from hmc_crowd.judges import Judge
 
 judges_app = typer.Typer(
     cls=HelpfulGroup, help="Machines that judge pairs of responses: run them, compare them with people, pin them."

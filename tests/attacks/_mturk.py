@@ -10,6 +10,7 @@ import shutil
 import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -29,7 +30,6 @@ from mturk_house import AMAZON_FEES, EXTERNAL, NAMESPACES, html_question  # isor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 ANN, BOB, EVE = "AANN", "ABOB", "AEVE"
 GUARDED, DELETED, DRAFT, REMARK = "THE GUARDED TEXT", "THE DELETED TEXT", "BOBS DRAFT", "A REMARK TO THE FIRST ONES"
@@ -56,6 +56,7 @@ class Ids:
     bob: str
     done: str
     qualification: str
+    test: str
     key: tuple[str, str]
     eves: tuple[str, str]
 
@@ -79,6 +80,9 @@ def build(folder: Path) -> None:
         {"Name": "Guard", "Description": "Only some.", "QualificationTypeStatus": "Active"},
     )
     guard = made["QualificationType"]["QualificationTypeId"]
+    exam = {"Name": "Exam", "Description": "A test.", "QualificationTypeStatus": "Active", "Test": FORM}
+    made = door.call("main", "CreateQualificationType", exam | {"TestDurationInSeconds": 600})
+    tested = made["QualificationType"]["QualificationTypeId"]
     needs = {"QualificationTypeId": guard, "Comparator": "Exists", "ActionsGuarded": "DiscoverPreviewAndAccept"}
     first = hit(door, RequesterAnnotation="batch 1")
     second = hit(door, Title="Judge more")
@@ -99,6 +103,7 @@ def build(folder: Path) -> None:
         bob=workers.accept(second, BOB).assignment_id,
         done=workers.accept(second, ANN).assignment_id,
         qualification=guard,
+        test=tested,
         key=(main.access_key_id, main.secret_access_key),
         eves=(eves.access_key_id, eves.secret_access_key),
     )
@@ -125,7 +130,7 @@ class MTurkScene(Scene):
     def __init__(self, door: FrontDoor, clock: VirtualClock, ids: Ids) -> None:
         super().__init__()
         self.door, self.clock, self.ids = door, clock, ids
-        self.app = build_app(door)
+        self.app, self.workers = build_app(door), WorkersDoor(door)
         self.foreign = (*self.foreign, ids.key[1], door.worker_key(ANN), door.worker_key(BOB))
 
     @property
@@ -184,8 +189,9 @@ class MTurkScene(Scene):
 def mturk() -> Iterator[MTurkScene]:
     """Ann and Bob have accepted work, Bob has a draft; keys of two accounts; worker ids need their keys."""
     source = prepared(build)
-    with tempfile.TemporaryDirectory() as folder:
-        path = shutil.copy(source / "workplace.db", folder)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        path = shutil.copytree(source, folder, dirs_exist_ok=True) / "workplace.db"
         clock = VirtualClock(START)
         door = open_front_door(str(path), clock=clock, settings=settings())
         held = json.loads((source / "ids.json").read_text())

@@ -10,6 +10,7 @@ import json
 import logging
 from typing import TYPE_CHECKING, Any
 
+from hmc_crowd._base.limits import read_document
 from hmc_crowd.errors import DatabaseBusyError, HmcCrowdError
 from hmc_crowd_local.mturk_api._problems import TurkError
 from hmc_crowd_local.mturk_api._shapes import TARGET_PREFIX, write_times
@@ -62,8 +63,8 @@ def _act(door: FrontDoor, request: SignedRequest) -> dict[str, Any]:
 
 def _decode(body: bytes) -> dict[str, Any]:
     try:
-        document = json.loads(body or b"{}")
-    except (ValueError, RecursionError):
+        document = read_document(body or b"{}")
+    except ValueError:
         raise TurkError("InvalidRequest", "The body is no JSON", kind="SerializationException") from None
     if not isinstance(document, dict):
         raise TurkError("InvalidRequest", "The body is no JSON object", kind="SerializationException")

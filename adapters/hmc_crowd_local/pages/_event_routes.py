@@ -6,10 +6,10 @@ can be dated before the page was made (the form's mark says when) nor after it c
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from hmc_crowd._base.limits import read_document
 from hmc_crowd_local._timing import EVENT_KINDS
 from hmc_crowd_local.pages._replies import Data
 from hmc_crowd_local.pages._visit import RefusedError
@@ -48,8 +48,8 @@ def keep_events(visit: Visit, body: bytes) -> Reply:
 def read_batch(body: bytes) -> dict[str, Any]:
     """Return a batch whose outer form is right, or refuse it."""
     try:
-        content = json.loads(body)
-    except (ValueError, RecursionError):
+        content = read_document(body)
+    except ValueError:
         raise RefusedError("bad_form", 400) from None
     if not isinstance(content, dict) or not isinstance(content.get("events"), list):
         raise RefusedError("bad_form", 400)
