@@ -18,6 +18,7 @@ __all__ = [
     "HIT_TYPE",
     "KEY",
     "LAYOUT",
+    "LINK",
     "LIVE",
     "MESSAGE",
     "M_EVENT",
@@ -313,4 +314,14 @@ WORKER = sa.Table(
     _text("subdivision", nullable=True),
     sa.Column("is_adult", sa.Boolean),
     _time("created_at", nullable=False),
+)
+
+# Which of a worker's keys works; who has no row has the first one.
+LINK = sa.Table(
+    "workplace_mturk_link",
+    METADATA,
+    _text("worker", primary_key=True),
+    sa.Column("number", sa.Integer, nullable=False),
+    _time("made_at"),
+    _time("revoked_at"),
 )

@@ -8,6 +8,7 @@ from hmc_crowd._base.extras import require
 from hmc_crowd.board import _experts as experts
 from hmc_crowd.board import _pages as pages
 from hmc_crowd.board import _sample as sample
+from hmc_crowd.board import _worker_links as worker_links
 from hmc_crowd.board._allocate import allocate_items
 from hmc_crowd.board._desk import Desk
 from hmc_crowd.board._door import Door
@@ -29,6 +30,9 @@ _CAMPAIGN = "c/{campaign}"
 _PAGES = (
     ("", pages.campaigns, "enter", "GET"),
     ("sign-out", pages.sign_out, "enter", "POST"),
+    ("links", worker_links.links, "links", "GET"),
+    ("links/new", worker_links.new_link, "links", "POST"),
+    ("links/end", worker_links.end_link, "links", "POST"),
     (_CAMPAIGN, pages.campaign, "see", "GET"),
     (f"{_CAMPAIGN}/webhooks", pages.webhooks, "hooks", "GET"),
     (f"{_CAMPAIGN}/webhooks/again", pages.send_again, "hooks", "POST"),
@@ -76,7 +80,7 @@ def make_board_app(house: BoardHouse) -> Starlette:
     >>> with TemporaryDirectory() as folder, open_store(f"{folder}/c.db", create=True) as store:
     ...     app = make_board_app(BoardHouse(store, secret=b"sixteen bytes at least", clock=SystemClock()))
     ...     sorted({route.path.split("/")[1] for route in app.routes})
-    ['', 'c', 'sign-in', 'sign-out', 'static']
+    ['', 'c', 'links', 'sign-in', 'sign-out', 'static']
     """
     require("fastapi", extra="web", purpose="the board")
     from starlette.applications import Starlette

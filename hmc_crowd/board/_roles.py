@@ -12,7 +12,7 @@ _RIGHTS = {
     "reviewer": frozenset({"enter", "see", "labels", "metrics", "review"}),
     "owner": frozenset(
         {"enter", "see", "labels", "metrics", "review", "pay", "allocate", "queue", "answer", "answer_for_others"}
-        | {"hooks"},
+        | {"hooks", "links"},
     ),
 }
 

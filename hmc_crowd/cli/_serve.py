@@ -256,14 +256,30 @@ def keys_worker(
     is_adult: Annotated[
         bool | None, typer.Option("--adult/--not-adult", help="Note whether they are of age, for HITs that ask for it.")
     ] = None,
+    is_new: Annotated[
+        bool, typer.Option("--new", help="Make another link; the one of before is refused from now on.")
+    ] = False,
+    is_revoked: Annotated[
+        bool, typer.Option("--revoke", help="Take the link back, and print none: it is refused from now on.")
+    ] = False,
     public_url: PublicUrl = None,
     workplace: Workplace = None,
     as_json: AsJson = False,
 ) -> None:
     """Print the link by which a worker finds the HITs of the MTurk API; whoever has it works under that id."""
+    if is_new and is_revoked:
+        raise InputError("--new and --revoke are given; --new alone takes the old link back, too")
     with connect("local", workplace) as place:
-        place.front_door().set_worker(worker, country=country, subdivision=subdivision, is_adult=is_adult)
-        key = place.front_door().worker_key(worker)
+        door = place.front_door()
+        door.set_worker(worker, country=country, subdivision=subdivision, is_adult=is_adult)
+        if is_revoked:
+            door.revoke_worker_key(worker)
+            if as_json:
+                emit_json({"revoked": worker})
+            else:
+                say(f"revoked: the link of {worker}; keys worker {worker} --new makes another")
+            return
+        key = door.issue_worker_key(worker, is_new=is_new)
         base, unsure = link_base(place, public_url)
     link = f"{base}/mturk/hits?workerId={worker}&key={key}"
     if as_json:
@@ -271,6 +287,13 @@ def keys_worker(
     else:
         typer.echo(link)
         notes(unsure)
+
+
+@keys_app.command("links")
+def keys_links(workplace: Workplace = None, as_json: AsJson = False) -> None:
+    """List the workers of the MTurk API and whether the link of each works; the links themselves are not shown."""
+    with connect("local", workplace) as place:
+        _list(place.front_door().worker_links(), ["worker", "made_at", "revoked_at"], as_json=as_json)
 
 
 @app.command("batch-results", rich_help_panel=PEOPLE)

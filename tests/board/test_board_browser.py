@@ -45,6 +45,7 @@ def paths(board: Board) -> dict[str, str]:
         "submission": f"{HOME}/submission?platform={platform}&id={name}",
         "confusion": f"{HOME}/confusion",
         "webhooks": f"{HOME}/webhooks",
+        "links": "/board/links",
         "not-found": f"{HOME}/item?id=nowhere",
     }
 

@@ -225,3 +225,17 @@ def test_a_file_that_is_no_layout_is_refused(hmc, tmp_path, name, content, said)
     done = hmc("layouts", "add", name)
     assert (done.code, said in done.err) == (2, True)
     assert hmc("layouts", "list", "--json").json == []
+
+
+def test_a_worker_s_link_is_taken_back_and_made_anew(hmc) -> None:
+    first = hmc("keys", "worker", "A1ANN", "--json").json["link"]
+    assert hmc("keys", "worker", "A1ANN", "--json").json["link"] == first
+    second = hmc("keys", "worker", "A1ANN", "--new", "--json").json["link"]
+    assert second != first
+    assert hmc("keys", "worker", "A1ANN", "--revoke", "--json").json == {"revoked": "A1ANN"}
+    refused = hmc("keys", "worker", "A1ANN")
+    assert (refused.code, "was taken back" in refused.err) == (2, True)
+    (row,) = hmc("keys", "links", "--json").json
+    assert (row["worker"], row["revoked_at"] is not None) == ("A1ANN", True)
+    assert hmc("keys", "worker", "A1ANN", "--new", "--json").json["link"] not in {first, second}
+    assert hmc("keys", "worker", "A1ANN", "--new", "--revoke").code == 2

@@ -13,6 +13,7 @@ from hmc_crowd_local.mturk_api._connect import open_front_door
 from hmc_crowd_local.mturk_api._deliver import Deliverer
 from hmc_crowd_local.mturk_api._front import FrontDoor
 from hmc_crowd_local.mturk_api._keeper import Key, KeyRecord, LayoutRecord
+from hmc_crowd_local.mturk_api._links import LinkRecord
 from hmc_crowd_local.mturk_api._problems import TurkError
 from hmc_crowd_local.mturk_api._settings import Settings
 from hmc_crowd_local.mturk_api._workers_door import LateWork, Offer, Work, WorkersDoor
@@ -24,6 +25,7 @@ __all__ = [
     "KeyRecord",
     "LateWork",
     "LayoutRecord",
+    "LinkRecord",
     "Offer",
     "Settings",
     "TurkError",

@@ -30,6 +30,7 @@ from hmc_crowd_local.mturk_api._hit_types import create_hit_type
 from hmc_crowd_local.mturk_api._hits import HIT_OPERATIONS
 from hmc_crowd_local.mturk_api._keeper import Keeper
 from hmc_crowd_local.mturk_api._lazy import is_due, settle
+from hmc_crowd_local.mturk_api._links import WorkerLinks, check_worker
 from hmc_crowd_local.mturk_api._money import MONEY_OPERATIONS
 from hmc_crowd_local.mturk_api._problems import TurkError, invalid
 from hmc_crowd_local.mturk_api._qualification_types import QUALIFICATION_TYPE_OPERATIONS
@@ -67,7 +68,6 @@ OPERATIONS: Mapping[str, Callable[[Call, Mapping[str, Any]], dict[str, Any]]] = 
 }
 _READING = ("Get", "List")
 _READ_QUESTIONS = 128
-_WORKER = re.compile(r"A[A-Z0-9]{1,63}")
 _PLACE = re.compile(r"[A-Z]{2}")
 
 
@@ -79,7 +79,7 @@ class Shown:
     page: Prepared | None
 
 
-class FrontDoor(Keeper):
+class FrontDoor(Keeper, WorkerLinks):
     """The MTurk-API front door of a workplace; made by `open_front_door`.
 
     The requester's side is `call` (and over HTTP `build_app`); the worker's side is `WorkersDoor`, the owner's is
@@ -146,11 +146,6 @@ class FrontDoor(Keeper):
                     connection.execute(sa.insert(WORKER).values(worker=worker, created_at=self.now(), **values))
 
         twice(attempt)
-
-    def worker_key(self, worker: str) -> str:
-        """Return the key that goes with a worker's link, so that nobody works under another's id."""
-        check_worker(worker)
-        return self.sign(f"worker:{worker}")
 
     def sign(self, text: str) -> str:
         """Return the mark that nobody else can put to a text; what it is for stands at the text's beginning."""
@@ -273,9 +268,3 @@ class FrontDoor(Keeper):
                 )
                 found.append((notification, message))
         return found
-
-
-def check_worker(worker: str) -> None:
-    """Refuse a worker id that the API could not show."""
-    if not _WORKER.fullmatch(worker):
-        raise InputError(f"worker is {worker[:80]!r}; MTurk's form is an A, then capital letters and digits")

@@ -17,7 +17,7 @@ from hmc_crowd.errors import InputError
 from hmc_crowd_local._tables_mturk import ASSIGNMENT, HIT_TYPE, M_HIT, MESSAGE, QUALIFICATION_TYPE
 from hmc_crowd_local.mturk_api import _work
 from hmc_crowd_local.mturk_api._call import amount
-from hmc_crowd_local.mturk_api._front import check_worker
+from hmc_crowd_local.mturk_api._links import check_worker
 from hmc_crowd_local.mturk_api._problems import TurkError, does_not_exist, wrong_state
 from hmc_crowd_local.mturk_api._questions import Question, read_question
 from hmc_crowd_local.mturk_api._requirements import guards
@@ -92,12 +92,12 @@ class WorkersDoor:
         InputError
             The id has not the form of MTurk's worker ids.
         TurkError
-            The key is missing or not that of the worker.
+            The key is missing, not that of the worker, or was taken back.
         """
         check_worker(worker)
         if self._door.settings.trust_worker_ids:
             return
-        if not hmac.compare_digest(self._door.worker_key(worker).encode(), (key or "").encode("utf-8", "replace")):
+        if not self._door.is_worker_key(worker, key or ""):
             raise TurkError("AWS.NotAuthorized", "This link is not yours; open the one that you were sent.", status=403)
 
     def offers(self, worker: str) -> list[Offer]:
