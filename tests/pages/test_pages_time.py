@@ -187,8 +187,8 @@ def test_events_beyond_the_limit_are_dropped_not_refused(new_house) -> None:
     house = new_house(most_events=5)
     name, link = house.work(dialogue())
     tab = Tab(house, link)
-    for _ in range(10):
-        tab.note("input")
+    for kind in ("hidden", "visible") * 5:
+        tab.note(kind)
     assert tab.flush().status_code == 204
     assert len(events(house, name)) == 5
 

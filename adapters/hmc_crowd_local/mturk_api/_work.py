@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from hmc_crowd_local._fold import DAY, MOST_EVENTS, MOST_EVENTS_A_DAY, kept_of, today_of
 from hmc_crowd_local._spans import MTURK, counted_spans, keep_spans
 from hmc_crowd_local._tables_mturk import ASSIGNMENT, BLOCK, HIT_TYPE, LIVE, M_EVENT, M_HIT
 from hmc_crowd_local._timing import PageEvent, active_spans, beyond, seconds_of, time_quality, within
@@ -226,7 +227,11 @@ def record_events(
             sa.select(M_EVENT.c.seq).where(M_EVENT.c.assignment_id == row.assignment_id, M_EVENT.c.worker == worker)
         ).scalars()
     )
-    new = {seq: (event, page_ms) for seq, event, page_ms in events if seq not in known}
+    some = {seq: (event, page_ms) for seq, event, page_ms in events if seq not in known}
+    today = today_of(call.connection, ASSIGNMENT, M_EVENT, "assignment_id", worker, since=call.now - DAY)
+    limits = {"stored": len(known), "today": today, "most": MOST_EVENTS, "most_a_day": MOST_EVENTS_A_DAY}
+    left = {id(each) for each in kept_of([event for event, _ in some.values()], **limits)}
+    new = {seq: pair for seq, pair in some.items() if id(pair[0]) in left}
     rows = [
         {
             "assignment_id": row.assignment_id,

@@ -41,6 +41,7 @@ def keep_events(visit: Visit, body: bytes) -> Reply:
         events,
         received_at=now,
         most=visit.house.settings.most_events,
+        most_a_day=visit.house.settings.most_events_a_day,
     )
     return Data(status=204)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from hmc_crowd.errors import InputError
+from hmc_crowd_local._fold import MOST_EVENTS, MOST_EVENTS_A_DAY
 from hmc_crowd_local.pages._study import Study
 from hmc_crowd_local.pages._texts import LANGUAGES
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 __all__ = ["PagesSettings"]
+
+
+_COUNTS = ("exposure_per_day", "most_body_bytes", "per_minute", "strangers_per_minute")
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,10 @@ class PagesSettings:
     per_minute, strangers_per_minute : int
         Requests of one link, and requests with links that are not ours from one address.
     most_events : int, default 20,000
-        Page events kept of one submission; later ones are dropped.
+        Page events kept of one submission; from a tenth of them on, signs of life within ten seconds of each other are
+        folded, and later ones are dropped.
+    most_events_a_day : int, default 50,000
+        Page events kept of the work that one person accepted within a day; later ones are dropped.
     """
 
     public_url: str = ""
@@ -63,12 +70,13 @@ class PagesSettings:
     body_s: float = 10.0
     per_minute: int = 240
     strangers_per_minute: int = 60
-    most_events: int = 20_000
+    most_events: int = MOST_EVENTS
+    most_events_a_day: int = MOST_EVENTS_A_DAY
 
     def __post_init__(self) -> None:
         if self.language not in LANGUAGES:
             raise InputError(f"language is {self.language!r}; there are {', '.join(sorted(LANGUAGES))}")
-        for name in ("exposure_per_day", "most_body_bytes", "per_minute", "strangers_per_minute", "most_events"):
+        for name in (*_COUNTS, "most_events", "most_events_a_day"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} is {getattr(self, name)}; give 1 or more")
         for each in (*self.frame_ancestors, *filter(None, [self.submit_origin])):

@@ -12,6 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from hmc_crowd.errors import InputError, PlatformError
 from hmc_crowd.platform import SubmissionState
 from hmc_crowd_local._desk import Desk
+from hmc_crowd_local._fold import DAY, MOST_EVENTS, MOST_EVENTS_A_DAY, kept_of, today_of
 from hmc_crowd_local._records import AnswerRecord, check_text
 from hmc_crowd_local._repository import load_hits, submission_of
 from hmc_crowd_local._tables import ANSWER, EVENT, HIT_ITEM, SUBMISSION
@@ -56,7 +57,7 @@ _DRAFTS = sa.union_all(
         SKIP.c.reason,
     ).where(SKIP.c.submission_id == sa.bindparam("of_submission")),
 )
-_LOCK = sa.select(SUBMISSION.c.submission_id).where(SUBMISSION.c.submission_id == sa.bindparam("of_submission"))
+_LOCK = sa.select(SUBMISSION.c.worker).where(SUBMISSION.c.submission_id == sa.bindparam("of_submission"))
 _LOCK = _LOCK.with_for_update()
 _OF_WORK = EVENT.c.submission_id == sa.bindparam("of_submission")
 # In one exchange: the numbers of this page, and behind them the last number of all.
@@ -215,15 +216,28 @@ class WorkStore:
             return sorted(connection.execute(query).scalars())
 
     def keep_events(
-        self, submission_id: str, page: str, events: Sequence[SentEvent], *, received_at: datetime, most: int
+        self,
+        submission_id: str,
+        page: str,
+        events: Sequence[SentEvent],
+        *,
+        received_at: datetime,
+        most: int = MOST_EVENTS,
+        most_a_day: int = MOST_EVENTS_A_DAY,
     ) -> int:
-        """Keep what a page sent, each number of a page once; return how many were new."""
+        """Keep what a page sent, each number of a page once; return how many were new.
+
+        ``most`` of a submission, and ``most_a_day`` of the work that its worker accepted within a day, are kept.
+        """
         with self._database.write() as connection:
-            connection.execute(_LOCK, {"of_submission": submission_id})
+            worker = connection.execute(_LOCK, {"of_submission": submission_id}).scalar_one()
             found = connection.execute(_NUMBERS, {"of_submission": submission_id, "page": page}).all()
             seen = {number for number, is_top in found if not is_top}
             start = next((number + 1 for number, is_top in found if is_top and number is not None), 0)
-            new = list({each.seq: each for each in events if each.seq not in seen}.values())[: max(0, most - start)]
+            new = list({each.seq: each for each in events if each.seq not in seen}.values())
+            since = received_at - DAY
+            today = today_of(connection, SUBMISSION, EVENT, "submission_id", worker, since=since)
+            new = kept_of(new, stored=start, today=today, most=most, most_a_day=most_a_day)
             rows = [
                 {
                     "submission_id": submission_id,
