@@ -18,11 +18,11 @@ from hmc_crowd_local._bonuses import Bonuses
 from hmc_crowd_local._bulk import Bulk
 from hmc_crowd_local._desk import Desk
 from hmc_crowd_local._door import Door
+from hmc_crowd_local._erasing import Erasing
 from hmc_crowd_local._examinations import Examinations
 from hmc_crowd_local._inbox import WorkplaceInbox
 from hmc_crowd_local._kinds import KINDS
 from hmc_crowd_local._orders import Orders
-from hmc_crowd_local._payroll import Payroll
 from hmc_crowd_local._queries import (
     answers_of,
     busy_until,
@@ -64,12 +64,13 @@ _REHEARSED_AT_ONCE = 1_000
 _HANDED_IN = tuple(state.value for state in SubmissionState if state.has_work)
 
 
-class LocalPlatform(Orders, Bonuses, Bulk, Staff, Examinations, QuotaBook, Payroll, Door):
+class LocalPlatform(Orders, Bonuses, Bulk, Staff, Examinations, QuotaBook, Erasing, Door):
     """A platform of our own; made by `hmc_crowd_local.connect`.
 
     It implements `hmc_crowd.platform.Platform` (the requester's side), `hmc_crowd.platform.PaysBonuses`,
     `hmc_crowd.platform.KeepsPools`, `TellsSkips` and `KeepsQuotas` (own people, their turns, what they left open, the
     mix that is asked for),
+    `hmc_crowd._base.erasing.ErasesPeople` (a person is forgotten),
     `hmc_crowd.platform.KeepsTests` (qualification tests and the attempts at them),
     `hmc_crowd.platform.RoutedPages` (pages for people whom another platform recruits), the worker's door (`accept`,
     `open_page`, `save_answer`, `record_events`, `submit`, `return_`) and `rehearse`.

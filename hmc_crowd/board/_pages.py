@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from hmc_crowd._base.erasing import ErasesPeople
 from hmc_crowd._base.money import parse_money
 from hmc_crowd.board._desk import Page
 from hmc_crowd.board._hooks import hooks_view
@@ -69,14 +70,17 @@ def part(visit: Visit) -> Page:
 
 
 def _with_threads(visit: Visit, shown: dict[str, Any]) -> dict[str, Any]:
-    """Add how many workers wait for a word about an item, where the workplace knows of this campaign's work."""
+    """Add how many workers wait for a word about an item, or to be erased, where there is a workplace."""
     house = visit.house
     if house.workplace is None:
         return shown
     scope = house.context(visit.values["campaign"]).uid()
     count = house.workplace.waiting_threads(scope)
     row = ("Questions of workers", f"{count:,}", "hmc-crowd invites messages lists them" if count else "")
-    return shown | {"queues": [*shown["queues"], row]}
+    asked = len(house.workplace.erasure_requests()) if isinstance(house.workplace, ErasesPeople) else 0
+    hint = "hmc-crowd erasure-requests lists them, hmc-crowd forget erases" if asked else ""
+    erasing = ("People who asked to be erased", f"{asked:,}", hint)
+    return shown | {"queues": [*shown["queues"], row, erasing]}
 
 
 def item(visit: Visit) -> Page:

@@ -10,9 +10,11 @@ from hmc_crowd.store import PoolRecord
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime, timedelta
+    from pathlib import Path
 
     import pandas as pd
 
+    from hmc_crowd._base.erasing import ErasesPeople
     from hmc_crowd.campaign._capacity import Capacity
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.platform import Platform
@@ -164,7 +166,15 @@ class People:
         with self._context.store.read() as tx:
             return tx.work.missing(self._context.campaign_id)
 
-    def forget(self, worker: str, *, platform: str | None = None, dry_run: bool = False) -> _privacy.Forgotten:
+    def forget(
+        self,
+        worker: str,
+        *,
+        platform: str | None = None,
+        dry_run: bool = False,
+        workplaces: Sequence[ErasesPeople] = (),
+        backups: Sequence[Path] = (),
+    ) -> _privacy.Forgotten:
         """Take a worker out of the database, all its campaigns, in one transaction; doing it again changes nothing.
 
         The raw id goes, a fresh random pseudonym takes the old one's place everywhere, and events that tell of the
@@ -179,13 +189,19 @@ class People:
             Where they worked; needed only where two platforms know the id.
         dry_run : bool, default False
             Count what would be touched, and change nothing.
+        workplaces : sequence of ErasesPeople
+            Places where the worker may have worked, such as the open local workplace: taken out of there as well.
+        backups : sequence of Path
+            Files to look through for the raw id afterwards, such as backups; they are not changed.
 
         Raises
         ------
         StateError
             A payment to the worker is still to come; nothing was changed.
         """
-        return _privacy.forget(self._context, worker, platform=platform, dry_run=dry_run)
+        return _privacy.forget(
+            self._context, worker, platform=platform, dry_run=dry_run, workplaces=workplaces, backups=backups
+        )
 
     def export_worker(self, worker: str, *, platform: str | None = None) -> dict[str, Any]:
         """Return everything the database holds of one worker, for who asks to see it; nothing of anybody else.

@@ -14,12 +14,17 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hmc_crowd._base.erasing import files_holding
 from hmc_crowd.campaign._pseudonyms import pseudonyms
 from hmc_crowd.errors import InputError, StateError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     import pandas as pd
 
+    from hmc_crowd._base.erasing import Erased, ErasesPeople
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import Person, Transaction
 
@@ -32,7 +37,17 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class Forgotten:
-    """What was taken out of the database, or would be: counts only, nothing that leads back to the person."""
+    """What was taken out, or would be: counts only, nothing that leads back to the person.
+
+    Parameters
+    ----------
+    workplaces : tuple of Erased
+        What was taken out of each place where people work.
+    still_in : tuple of str
+        Where the raw id or the pseudonym still stands in the campaigns' database, in words.
+    backups : tuple of str
+        Copies that still hold the id: restoring one brings the person back.
+    """
 
     people: int
     raw_ids: int
@@ -42,16 +57,28 @@ class Forgotten:
     intents: int
     dry_run: bool
     traits: int = 0
+    workplaces: tuple[Erased, ...] = ()
+    still_in: tuple[str, ...] = ()
+    backups: tuple[str, ...] = ()
+
+    @property
+    def is_anything(self) -> bool:
+        """Whether anything is, or was, stored of the person, here or where people work."""
+        return bool(self.people) or any(each.total for each in self.workplaces)
 
     def __str__(self) -> str:
-        if not self.people:
+        if not self.is_anything:
             return "nothing is stored of this worker"
         verb = "would forget" if self.dry_run else "forgot"
+        where = [f"{each.total:,} rows of the workplace" for each in self.workplaces if each.total]
+        if not self.people:
+            return f"{verb} 1 worker: {', '.join(where)}"
         return (
             f"{verb} {self.people} worker{'s' * (self.people != 1)}: {self.raw_ids:,} raw ids erased, "
             f"{self.submissions:,} submissions and {self.answers:,} answers under a new pseudonym, "
             f"{self.events:,} events emptied"
             + (f", {self.traits:,} things they said of themselves" if self.traits else "")
+            + "".join(f", {each}" for each in where)
         )
 
 
@@ -59,10 +86,25 @@ class _DryRunError(Exception):
     """Rolls a dry run back; never leaves this module."""
 
 
-def forget(context: Context, worker: str, *, platform: str | None = None, dry_run: bool = False) -> Forgotten:
-    """Take a worker, by raw id or pseudonym, out of every campaign of the database."""
+def forget(
+    context: Context,
+    worker: str,
+    *,
+    platform: str | None = None,
+    dry_run: bool = False,
+    workplaces: Sequence[ErasesPeople] = (),
+    backups: Sequence[Path] = (),
+) -> Forgotten:
+    """Take a worker, by raw id or pseudonym, out of every campaign of the database, and out of workplaces."""
     counts: dict[str, int] = {}
-    people: list[Person] = []
+    with context.store.read() as tx:
+        people = _find(context, tx, worker, platform)
+        for person in people:
+            _require_settled(tx, person)
+    # A pseudonym names nobody at a workplace; the raw id behind it does. The workplaces come first: were it the other
+    # way round, a stop in between would leave nobody who knows that id.
+    raw = sorted({each.raw_id for each in people if each.raw_id} | {worker} - {each.worker for each in people})
+    places = tuple(place.erase_person(each, dry_run=dry_run) for place in workplaces for each in raw)
     try:
         with context.store.begin() as tx:
             people = _find(context, tx, worker, platform)
@@ -76,8 +118,7 @@ def forget(context: Context, worker: str, *, platform: str | None = None, dry_ru
                 context.log(tx, "worker forgotten", people=len(people), submissions=counts.get("submission", 0))
     except _DryRunError:
         pass
-    else:
-        context.store.flush_log()
+    left = () if dry_run or not people else context.store.wipe([*raw, *(each.worker for each in people)])
     return Forgotten(
         people=len(people),
         raw_ids=counts.get("identities", 0),
@@ -87,6 +128,9 @@ def forget(context: Context, worker: str, *, platform: str | None = None, dry_ru
         intents=counts.get("intents", 0),
         dry_run=dry_run,
         traits=counts.get("worker_trait", 0),
+        workplaces=places,
+        still_in=left,
+        backups=tuple(sorted(files_holding(raw, backups))),
     )
 
 

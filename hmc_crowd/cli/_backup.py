@@ -10,7 +10,7 @@ import typer
 from hmc_crowd.cli._app import DEFAULT_DATABASE, KEEPING, LOCAL, AsJson, Database, Workplace, app, connect
 from hmc_crowd.cli._show import busy, emit_json, notes, say
 
-_DEFAULT_WORKPLACE = "workplace.db"
+DEFAULT_WORKPLACE = "workplace.db"
 
 
 @app.command(rich_help_panel=KEEPING)
@@ -30,7 +30,7 @@ def backup(
         store = stack.enter_context(open_store(db))
         keepers = [store.keeper()]
         # Connecting would make a workplace where there is none.
-        if _is_there(workplace):
+        if has_workplace(workplace):
             place: Any = stack.enter_context(connect(LOCAL, workplace))
             keepers.append(place.keeper())
         with busy("copying"):
@@ -76,8 +76,9 @@ def restore(
         )
 
 
-def _is_there(workplace: str | None) -> bool:
-    address = workplace or _DEFAULT_WORKPLACE
+def has_workplace(workplace: str | None) -> bool:
+    """Say whether there is a workplace at an address, or the usual one."""
+    address = workplace or DEFAULT_WORKPLACE
     if "://" in address and not address.startswith("sqlite"):
         return True
     return Path(address.partition(":///")[2] or address).exists()

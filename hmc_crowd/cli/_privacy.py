@@ -1,7 +1,8 @@
-"""Commands on personal data: forget, export-worker, retain."""
+"""Commands on personal data: forget, erasure-requests, export-worker, retain."""
 
 import json
 import re
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
@@ -11,15 +12,19 @@ import typer
 from hmc_crowd._base.private import write_private
 from hmc_crowd.cli._app import (
     DEFAULT_DATABASE,
+    LOCAL,
     OUTPUT,
     AsJson,
     CampaignName,
     Database,
     Overwrite,
+    Workplace,
     app,
+    connect,
     open_campaign,
 )
-from hmc_crowd.cli._show import busy, emit_json, say, to_plain
+from hmc_crowd.cli._backup import DEFAULT_WORKPLACE, has_workplace
+from hmc_crowd.cli._show import busy, emit_json, say, table, to_plain
 from hmc_crowd.errors import InputError
 
 _PANEL = "Personal data"
@@ -36,6 +41,14 @@ JsonFile = Annotated[
     Path | None,
     typer.Option(
         "--out", metavar="FILE", help="Write it to this file, for its owner's eyes only.", rich_help_panel=OUTPUT
+    ),
+]
+BackupFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--backup",
+        metavar="FILE|FOLDER",
+        help="Look through this as well for copies that still hold the id; archives beside the databases always are.",
     ),
 ]
 Sure = Annotated[bool, typer.Option("--yes", help="Do it; without it only say what would be done.")]
@@ -62,23 +75,77 @@ def read_age(text: str | None, *, name: str) -> timedelta | None:
 def forget(
     worker: WorkerId,
     platform: WorkedOn = None,
+    workplace: Workplace = None,
+    backups: BackupFiles = None,
     yes: Sure = False,
     db: Database = DEFAULT_DATABASE,
     campaign: CampaignName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take a worker out of the database, every campaign of it; counts, labels and the audit chain stay valid.
+    """Take a worker out of the database, every campaign of it, and out of the workplace.
 
-    The platform keeps what it knows of its worker; ask it as well.
+    Counts, labels and the audit chain stay valid; the files are looked through afterwards, and backups that still hold
+    the id are named. Another platform keeps what it knows of its worker; ask it as well.
     """
-    with open_campaign(db, campaign) as opened, busy("forgetting"):
-        result = opened.forget(worker, platform=platform, dry_run=not yes)
+    with ExitStack() as stack:
+        opened = stack.enter_context(open_campaign(db, campaign))
+        is_there = has_workplace(workplace)
+        places = [stack.enter_context(connect(LOCAL, workplace))] if is_there else []
+        stack.enter_context(busy("forgetting"))
+        files = _backups(db, workplace if is_there else None, backups or [])
+        result = opened.forget(worker, platform=platform, dry_run=not yes, workplaces=places, backups=files)
     if as_json:
         emit_json(result)
         return
     say(str(result))
-    if not yes and result.people:
+    for place in result.workplaces:
+        if place.unpaid and place.total:
+            say(
+                f"the workplace still owes this worker {', '.join(place.unpaid)}, and once nobody knows who it was "
+                "nobody can be paid: hmc-crowd pools payroll says what for"
+            )
+    for each in (*result.still_in, *(line for place in result.workplaces for line in place.still_in)):
+        say(f"the id still stands in {each}")
+    for each in result.backups:
+        say(f"a copy still holds the id: {each}")
+    if not yes and result.is_anything:
         say(_DRY)
+
+
+def _backups(db: str, workplace: str | None, given: list[Path]) -> list[Path]:
+    """Return the archives beside the databases, and what was named: files, or folders of them."""
+    beside = {_folder_of(db), _folder_of(workplace or DEFAULT_WORKPLACE)}
+    found = {file for folder in beside if folder is not None for file in folder.glob("*.zip")}
+    for each in given:
+        if not each.exists():
+            raise InputError(f"--backup is {str(each)!r}, which does not exist; name a file or a folder")
+        found |= {file for file in each.rglob("*") if file.is_file()} if each.is_dir() else {each}
+    return sorted(found)
+
+
+def _folder_of(address: str) -> Path | None:
+    if "://" in address and not address.startswith("sqlite"):
+        return None
+    return Path(address.partition(":///")[2] or address).absolute().parent
+
+
+@app.command(name="erasure-requests", rich_help_panel=_PANEL)
+def erasure_requests(workplace: Workplace = None, as_json: AsJson = False) -> None:
+    """List who left a study of the workplace and asked to be erased: `hmc-crowd forget` does so."""
+    import pandas as pd
+
+    with connect(LOCAL, workplace) as place:
+        asked = place.erasure_requests()
+    columns = ["worker", "study", "asked_at"]
+    frame = pd.DataFrame([{name: getattr(each, name) for name in columns} for each in asked], columns=columns)
+    if as_json:
+        emit_json({"requests": frame})
+        return
+    if frame.empty:
+        say("nobody waits to be erased")
+        return
+    table(frame.assign(asked_at=[f"{each:%Y-%m-%d %H:%M} UTC" for each in frame["asked_at"]]))
+    say("hmc-crowd forget WORKER --yes erases one of them; without --yes it says what it would do")
 
 
 @app.command(name="export-worker", rich_help_panel=_PANEL)

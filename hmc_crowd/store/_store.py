@@ -53,7 +53,7 @@ from hmc_crowd.store._work import WorkRepository
 from hmc_crowd.store._workers import WorkerRepository
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from types import TracebackType
 
     import sqlalchemy as sa
@@ -234,6 +234,14 @@ class Store:
                 raw = connection.connection.driver_connection
                 if raw is not None:
                     raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def wipe(self, words: Sequence[str]) -> tuple[str, ...]:
+        """Make sure that erased words stand nowhere in the database's file; return where they still do, in words."""
+        from hmc_crowd._base.erasing import wipe
+        from hmc_crowd.store._tables import Base
+
+        with translated(self._address.shown):
+            return wipe(self._engine, words, Base.metadata)
 
     def keeper(self) -> Keeper:
         """Return who makes copies of this database and puts them back."""

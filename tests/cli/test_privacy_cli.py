@@ -91,3 +91,39 @@ def test_ages_are_days_weeks_and_years() -> None:
 def test_other_ages_are_named(text: str) -> None:
     with pytest.raises(InputError, match=r"--raw-ids is .*give days, weeks or years: 90d, 12w, 1y"):
         read_age(text, name="--raw-ids")
+
+
+def test_forgetting_reaches_the_workplace_and_names_backups(hmc: Any, at: Callable[[str], Path]) -> None:
+    from hmc_crowd._base.erasing import files_holding
+
+    folder = at("collected")
+    raw, _ = worker(folder)
+    databases = [folder / "hmc-crowd.db", folder / "workplace.db"]
+    assert len(files_holding([raw], databases)) == 2
+    assert hmc("backup", "--to", "copy.zip").code == 0
+    shown = hmc("forget", raw, "--yes")
+    assert "rows of the workplace" in shown.out
+    assert "a copy still holds the id" in shown.out
+    assert "copy.zip" in shown.out
+    assert raw not in shown.out
+    files = [file for path in databases for file in folder.glob(f"{path.name}*")]
+    assert files_holding([raw], files) == {}
+    gone = hmc("forget", raw, "--backup", "no/such/folder")
+    assert (gone.code, "which does not exist" in " ".join(gone.err.split())) == (2, True)
+
+
+def test_requests_to_be_erased_are_listed(hmc: Any, at: Callable[[str], Path]) -> None:
+    from datetime import UTC, datetime
+
+    from hmc_crowd_local import connect
+    from hmc_crowd_local.pages import People, Study
+
+    folder = at("collected")
+    assert hmc("erasure-requests").out == "nobody waits to be erased\n"
+    with connect(str(folder / "workplace.db")) as place:
+        people = People(place._database)
+        people.withdraw("ann", Study(), wants_erasure=True, language="en", at=datetime(2026, 1, 1, tzinfo=UTC))
+    assert hmc("erasure-requests", "--json").json["requests"][0]["worker"] == "ann"
+    assert "hmc-crowd forget WORKER" in hmc("erasure-requests").out
+    hmc("forget", "ann", "--yes")
+    assert hmc("erasure-requests", "--json").json["requests"] == []

@@ -1,0 +1,62 @@
+"""``python -m hmc_crowd._base.look_for``: how often do words stand in files? Words and paths as JSON on the input.
+
+A process of its own, because a process that has an SQLite file open must not open it a second time by itself.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import zipfile
+from pathlib import Path
+from typing import IO
+
+__all__ = ["main"]
+
+_CHUNK = 1 << 20
+
+
+def _spellings(word: str) -> list[bytes]:
+    """Return a word as text holds it, and as ASCII JSON does."""
+    return sorted({word.encode("utf-8", errors="surrogatepass"), json.dumps(word)[1:-1].encode()})
+
+
+def _count(stream: IO[bytes], needles: list[bytes]) -> int:
+    longest = max(len(each) for each in needles)
+    found, rest = 0, b""
+    while part := stream.read(_CHUNK):
+        window = rest + part
+        rest = window[-(longest - 1) :] if longest > 1 else b""
+        # What lies whole in the rest is counted with the next part.
+        found += sum(window.count(each) - rest.count(each) for each in needles)
+    return found + sum(rest.count(each) for each in needles)
+
+
+def _in_file(path: Path, needles: list[bytes]) -> int:
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                found = 0
+                for name in archive.namelist():
+                    with archive.open(name) as member:
+                        found += _count(member, needles)
+                return found
+    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError):
+        pass
+    try:
+        with path.open("rb") as stream:
+            return _count(stream, needles)
+    except OSError:
+        return 0
+
+
+def main() -> None:
+    """Answer one question."""
+    asked = json.load(sys.stdin)
+    needles = [each for word in asked["words"] if word for each in _spellings(word)]
+    counts = {path: _in_file(Path(path), needles) for path in asked["paths"]} if needles else {}
+    json.dump({path: count for path, count in counts.items() if count}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
