@@ -19,6 +19,8 @@ from urllib.parse import urlsplit
 
 from hmc_crowd._base.extras import require
 from hmc_crowd._base.serving import keep_peer
+from hmc_crowd.cli._connections import ACCEPTED_AT_ONCE, places, protocol_with
+from hmc_crowd.cli._log import bounded_log
 from hmc_crowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bind", "public_address", "run"]
 
+_WAITING = 2048
 # Running requests get so long to finish once the server is told to stop.
 _GRACE_S = 10
 # Longer than people look at a page and than proxies keep a connection to us, so that none is closed as it is used.
@@ -80,7 +83,7 @@ def bind(host: str, port: int) -> socket.socket:
     """
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
-        listening = socket.create_server((host, port), family=family, backlog=2048)
+        listening = socket.create_server((host, port), family=family, backlog=_WAITING)
     except OSError as error:
         raise InputError(
             f"port {port} of {host} cannot be served: {error.strerror or error}; give another --port or --host"
@@ -130,6 +133,7 @@ def run(app: Any, listening: socket.socket, *, started: Callable[[], None]) -> b
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets=sockets)
+            listening.listen(_WAITING)  # the system may keep more waiting than are accepted at once
             # What is loaded by now stays for good. Without this the collector looks through all of it time and again,
             # and each look holds up every request for a tenth of a second or more.
             gc.collect()
@@ -141,7 +145,11 @@ def run(app: Any, listening: socket.socket, *, started: Callable[[], None]) -> b
     config = uvicorn.Config(
         keep_peer(headers.ProxyHeadersMiddleware(app, os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1"))),
         proxy_headers=False,
+        http=protocol_with(places()),
+        log_config=None,
         log_level="warning",
+        access_log=False,
+        backlog=ACCEPTED_AT_ONCE,
         lifespan="off",
         ws="none",
         server_header=False,
@@ -149,5 +157,6 @@ def run(app: Any, listening: socket.socket, *, started: Callable[[], None]) -> b
         timeout_keep_alive=_KEPT_S,
     )
     server = Server(config)
-    asyncio.run(server.serve(sockets=[listening]))
+    with bounded_log():
+        asyncio.run(server.serve(sockets=[listening]))
     return signal.SIGINT in stopped_by

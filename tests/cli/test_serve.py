@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import resource
 import signal
 import socket
 import stat
 import subprocess
 import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -27,9 +29,10 @@ START = [sys.executable, "-c", "from hmc_crowd.cli import main; main()", "serve"
 class Serving:
     """A server of its own process, and what it said when it started."""
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    def __init__(self, folder: Path, *options: str, files: int | None = None) -> None:
+        few = [] if files is None else ["sh", "-c", f'ulimit -n {files} && exec "$@"', "sh"]
         self.process = subprocess.Popen(
-            [*START, *options, "--json"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [*few, *START, *options, "--json"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
@@ -48,8 +51,8 @@ class Serving:
 def start(tmp_path):
     running: list[Serving] = []
 
-    def go(*options: str) -> Serving:
-        running.append(Serving(tmp_path, *options))
+    def go(*options: str, **more: int) -> Serving:
+        running.append(Serving(tmp_path, *options, **more))
         return running[-1]
 
     yield go
@@ -86,6 +89,38 @@ def test_ctrl_c_ends_it_with_130_and_one_sentence(start) -> None:
     code, err = start().stop(signal.SIGINT)
     assert (code, err.count("\n")) == (130, 1)
     assert err.startswith("hmc-crowd: interrupted")
+
+
+@pytest.mark.parametrize("half", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Half: "], ids=["silent", "half a head"])
+def test_1500_half_open_connections_keep_nobody_out(start, hmc, half: bytes) -> None:
+    server = start(files=1_024)  # what systems give a process that asks for no more
+    key = hmc("keys", "issue", "--json").json
+    address = ("127.0.0.1", httpx.URL(server.url).port or 0)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 2_500)), hard))
+    with ExitStack() as stack:
+        for number in range(1_500):
+            line = stack.enter_context(socket.create_connection(address, timeout=30))
+            if half:
+                line.sendall(half)
+            if number % 500 == 499:
+                assert httpx.get(f"{server.url}healthz", timeout=30).status_code == 200
+                assert boto(server.url, key).get_account_balance()["AvailableBalance"] == "10000.00"
+    assert server.stop(signal.SIGTERM) == (0, "")
+
+
+def test_the_log_of_many_broken_requests_is_short_and_holds_no_control_characters(start) -> None:
+    server = start()
+    address = ("127.0.0.1", httpx.URL(server.url).port or 0)
+    for _ in range(200):
+        with socket.create_connection(address, timeout=30) as line:
+            line.sendall(b"\x1b[2J\x00 nonsense\r\n\r\n")
+            assert line.recv(100).startswith(b"HTTP/1.1 400 ")
+    code, err = server.stop(signal.SIGTERM)
+    assert code == 0
+    assert err.count("\n") <= 6
+    assert "195 more like the last of" in err
+    assert all(each.isprintable() for each in err.splitlines())
 
 
 def test_prolific_is_served_only_with_its_token(start, monkeypatch) -> None:
