@@ -21,11 +21,12 @@ _AT_ONCE = 1_000
 
 
 class InboxEvent(NamedTuple):
-    """An event: its id, its kind, and the resource that is worth reading again."""
+    """An event: its id, its kind, the resource that is worth reading again, and the mark of the delivery, if any."""
 
     id: str
     kind: str
     resource_id: str
+    mark: str | None = None
 
 
 class WorkplaceInbox:
@@ -37,11 +38,11 @@ class WorkplaceInbox:
         self._now = now
 
     def add(self, event: InboxEvent, *, at: datetime) -> bool:
-        """Store an event, committed; return False where its id is known already."""
-        row = {"platform": self._platform, "event_id": event.id, "kind": event.kind, "resource_id": event.resource_id}
+        """Store an event, committed; return False where its id, or the mark it came with, is known already."""
+        row = {"event_id": event.id, "kind": event.kind, "resource_id": event.resource_id, "mark": event.mark}
         insert = sqlite.insert(INBOX) if self._database.is_sqlite else postgresql.insert(INBOX)
         with self._database.write() as connection:
-            stored = insert.values(**row, received_at=at).on_conflict_do_nothing().returning(INBOX.c.event_id)
+            stored = insert.values(**row, platform=self._platform, received_at=at).on_conflict_do_nothing().returning(INBOX.c.event_id)
             return connection.execute(stored).first() is not None
 
     def pending(self) -> list[InboxEvent]:

@@ -240,7 +240,9 @@ INBOX = sa.Table(
     _text("resource_id"),
     _time("received_at", nullable=False),
     _time("done_at"),
+    _text("mark", nullable=True),  # of the delivery: the id is no part of what its sender signs
     sa.Index("ix_workplace_inbox_done_at", "platform", "done_at", "received_at"),
+    sa.Index("uq_workplace_inbox_mark", "platform", "mark", unique=True),
 )
 
 # Where people's browsers reach the pages, as the server said when it began: links are made by other processes.

@@ -1,7 +1,8 @@
 """Two addresses that Prolific's people and machines reach: the router, and the webhooks' target.
 
-Whoever serves the workers' pages mounts this beside them. It keeps no state: the router asks Prolific and the pages,
-the receiver stores before it answers.
+Whoever serves the workers' pages mounts this beside them. The router asks Prolific and the pages, the receiver stores
+before it answers. Both wait for others, so they have a few threads of their own: however many arrive, and however slow
+Prolific is, whoever is at work on the pages is answered. Who finds all threads taken is asked to come again.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.extras import require
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["make_app"]
 
 _LARGEST = 1_000_000
+# Threads that wait for Prolific, arrivals that may be under way in all, and from one address (an office's, or a proxy's).
+_AT_ONCE, _UNDER_WAY, _OF_ONE_ADDRESS = 8, 40, 20
 _STYLE = (
     "body{font:1.1rem/1.5 system-ui,sans-serif;max-inline-size:36rem;margin:10vh auto;padding-inline:1rem}"
     "h1{font-size:1.4rem;line-height:1.3}"
@@ -74,16 +78,27 @@ def make_app(router: ProlificRouter, receiver: WebhookReceiver | None = None) ->
     applications = require("starlette.applications", extra="web", purpose="serving Prolific's participants")
     responses = require("starlette.responses", extra="web", purpose="serving Prolific's participants")
     routing = require("starlette.routing", extra="web", purpose="serving Prolific's participants")
+    anyio = require("anyio", extra="web", purpose="serving Prolific's participants")
+    asking, storing = anyio.CapacityLimiter(_AT_ONCE), anyio.CapacityLimiter(1)
+    from_address: Counter[str] = Counter()
 
     def page(heading: str, message: str, status: int) -> Any:
         text = _PAGE.format(heading=html.escape(heading), message=html.escape(message), style=_STYLE)
         return responses.HTMLResponse(text, status_code=status, headers=_HEADERS)
 
-    def arrive(request: Request) -> Any:
+    async def arrive(request: Request) -> Any:
+        address = request.client.host if request.client is not None else ""
+        if from_address.total() >= _UNDER_WAY or from_address[address] >= _OF_ONE_ADDRESS:
+            return page(_LATER, "Many people arrive at the moment. Please reload this page in a minute.", 503)
+        from_address[address] += 1
         try:
-            found = router.arrive(request.query_params)
+            found = await anyio.to_thread.run_sync(router.arrive, request.query_params, limiter=asking)
         except PlatformUnavailableError:
             return page(_LATER, "Prolific does not answer at the moment. Please reload this page in a minute.", 503)
+        finally:
+            from_address[address] -= 1
+            if not from_address[address]:
+                del from_address[address]
         if found.address is not None:
             return responses.RedirectResponse(found.address, status_code=303, headers=_HEADERS)
         refused = found.outcome is ArrivalOutcome.REFUSED
@@ -95,7 +110,9 @@ def make_app(router: ProlificRouter, receiver: WebhookReceiver | None = None) ->
             body += part
             if len(body) > _LARGEST:
                 return responses.Response(status_code=413)
-        status = receiver.receive(request.headers, body) if receiver is not None else 404
+        if receiver is None:
+            return responses.Response(status_code=404)
+        status = await anyio.to_thread.run_sync(receiver.receive, dict(request.headers), body, limiter=storing)
         return responses.Response(status_code=status)
 
     routes = [routing.Route("/arrive", arrive, methods=["GET"])]

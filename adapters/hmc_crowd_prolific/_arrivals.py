@@ -7,6 +7,9 @@ ids get a polite page and never a HIT.
 
 from __future__ import annotations
 
+import threading
+import time
+from collections import OrderedDict
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -17,10 +20,15 @@ from hmc_crowd_prolific._keys import read_metadata
 from hmc_crowd_prolific._statuses import SubmissionStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from hmc_crowd_prolific._client import ProlificClient
     from hmc_crowd_prolific._models import Submission
+
+# A submission may end at any moment, and what is unknown may be known in a moment: both are believed for a short time.
+_KNOWN_S, _UNKNOWN_S = 5.0, 20.0
+_MOST_KEPT = 10_000
+_LOCKS = 64
 
 __all__ = ["Arrival", "ArrivalOutcome", "ProlificRouter", "WorkDoor", "completion_url"]
 
@@ -70,7 +78,10 @@ class WorkDoor(Protocol):
 
 
 class ProlificRouter:
-    """What stands behind ``external_study_url``.
+    """What stands behind ``external_study_url``; any number of threads may ask it.
+
+    Prolific is asked once about a submission, however often the address is opened: what it said is believed for five
+    seconds, that it knows nothing of it for twenty.
 
     Parameters
     ----------
@@ -78,12 +89,20 @@ class ProlificRouter:
         Reads submissions and studies; writes nothing.
     door : WorkDoor
         Hands out the work.
+    monotonic : callable
+        Seconds that only grow; the machine's by default.
     """
 
-    def __init__(self, client: ProlificClient, door: WorkDoor) -> None:
+    def __init__(
+        self, client: ProlificClient, door: WorkDoor, *, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
         self._client = client
         self._door = door
+        self._monotonic = monotonic
         self._keys: dict[str, str] = {}
+        self._said: OrderedDict[str, tuple[float, Submission | None]] = OrderedDict()
+        self._saying = threading.Lock()
+        self._asking = [threading.Lock() for _ in range(_LOCKS)]
 
     def arrive(self, params: Mapping[str, str]) -> Arrival:
         """Decide about an arrival by its ``PROLIFIC_PID``, ``STUDY_ID`` and ``SESSION_ID``.
@@ -119,14 +138,29 @@ class ProlificRouter:
     def _confirmed(self, who: str, study: str, session: str) -> Submission | None:
         if not all(each.isalnum() and each.isascii() and len(each) <= 64 for each in (who, study, session)):
             return None
+        with self._asking[hash(session) % _LOCKS]:
+            held = self._told(session)
+        return held if held is not None and held.participant == who and held.study_id == study else None
+
+    def _told(self, session: str) -> Submission | None:
+        """Return a submission of one of our studies as Prolific shows it, or showed it just now."""
+        with self._saying:
+            until, held = self._said.get(session, (0.0, None))
+        if self._monotonic() < until:
+            return held
         try:
             held = self._client.submissions.get(session)
-            is_ours = bool(self._key(held.study_id))
+            held = held if self._key(held.study_id) else None
         except PlatformUnavailableError:
             raise
         except PlatformError:
-            return None
-        return held if held.participant == who and held.study_id == study and is_ours else None
+            held = None
+        with self._saying:
+            self._said[session] = (self._monotonic() + (_UNKNOWN_S if held is None else _KNOWN_S), held)
+            self._said.move_to_end(session)
+            while len(self._said) > _MOST_KEPT:
+                self._said.popitem(last=False)
+        return held
 
     def _key(self, study_id: str) -> str:
         """Return the key of one of our studies, empty for another's; a study's key never changes."""

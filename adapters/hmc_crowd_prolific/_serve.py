@@ -17,6 +17,7 @@ from hmc_crowd_prolific._arrivals import ProlificRouter, completion_url
 from hmc_crowd_prolific._connect import connect
 from hmc_crowd_prolific._keys import completion_code
 from hmc_crowd_prolific._models import Submission
+from hmc_crowd_prolific._pace import Pace
 from hmc_crowd_prolific._statuses import SubmissionStatus
 from hmc_crowd_prolific._webhooks import WebhookReceiver, process_events
 
@@ -50,7 +51,9 @@ def mount(settings: ServeSettings) -> Mount | None:
     given = settings.environment
     if not given.get(f"{_PREFIX}TOKEN", "").strip():
         return None
-    platform = connect(given.get(f"{_PREFIX}URL") or None, clock=settings.clock, environment=given)
+    # Somebody waits before the page: they are told to come again rather than kept.
+    soon = Pace(longest_s=2.0, give_up_after_s=5.0, exchange_s=5.0, silence_s=5.0)
+    platform = connect(given.get(f"{_PREFIX}URL") or None, clock=settings.clock, environment=given, pace=soon)
     workplace = settings.workplace
     settings.completions[_NAME] = lambda key: completion_url(completion_code(key))
     router = ProlificRouter(platform.client, ReleasingDoor(workplace, platform.client))

@@ -15,7 +15,7 @@ import logging
 import sqlite3
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
@@ -40,18 +40,23 @@ _WINDOW = timedelta(hours=24)
 
 @dataclass(frozen=True)
 class WebhookEvent:
-    """A verified event: which resource is worth reading again."""
+    """A verified event: which resource is worth reading again.
+
+    ``mark`` is the hash of the signature it came with. The id is no part of what is signed, so that whoever has seen
+    one delivery could send it again under other ids; its mark stays the same.
+    """
 
     id: str
     kind: str
     resource_id: str
+    mark: str | None = field(default=None, compare=False)
 
 
 class Inbox(Protocol):
     """Where events are kept; shared by all processes that receive, and as durable as the answer 200 promises."""
 
     def add(self, event: WebhookEvent, *, at: datetime) -> bool:
-        """Store an event, committed; return False where its id is known already."""
+        """Store an event, committed; return False where its id or its mark is known already."""
         ...
 
     def pending(self) -> Sequence[WebhookEvent]:
@@ -88,8 +93,12 @@ class SqliteInbox:
             )
             self._database.execute(
                 "CREATE TABLE IF NOT EXISTS prolific_event (id TEXT PRIMARY KEY, kind TEXT NOT NULL, "
-                "resource_id TEXT NOT NULL, received_at TEXT NOT NULL, is_done INTEGER NOT NULL DEFAULT 0)"
+                "resource_id TEXT NOT NULL, received_at TEXT NOT NULL, is_done INTEGER NOT NULL DEFAULT 0, mark TEXT)"
             )
+            columns = {row[1] for row in self._database.execute("PRAGMA table_info(prolific_event)")}
+            if "mark" not in columns:
+                self._database.execute("ALTER TABLE prolific_event ADD COLUMN mark TEXT")
+            self._database.execute("CREATE UNIQUE INDEX IF NOT EXISTS prolific_event_mark ON prolific_event (mark)")
         except (sqlite3.Error, OSError) as error:
             raise StoreError(
                 f"the inbox {str(path)!r} cannot be used: {error}; give a file that can be written"
@@ -100,11 +109,11 @@ class SqliteInbox:
         self._database.close()
 
     def add(self, event: WebhookEvent, *, at: datetime) -> bool:
-        """Store an event, committed; return False where its id is known already."""
-        row = (event.id, event.kind, event.resource_id, at.isoformat())
+        """Store an event, committed; return False where its id or its mark is known already."""
+        row = (event.id, event.kind, event.resource_id, at.isoformat(), event.mark)
         with self._lock:
             done = self._database.execute(
-                "INSERT INTO prolific_event (id, kind, resource_id, received_at) VALUES (?, ?, ?, ?) "
+                "INSERT INTO prolific_event (id, kind, resource_id, received_at, mark) VALUES (?, ?, ?, ?, ?) "
                 "ON CONFLICT DO NOTHING",
                 row,
             )
@@ -194,7 +203,8 @@ class WebhookReceiver:
         event = _event(given.get("x-event-id", ""), body)
         if event is None:
             return 400
-        self._inbox.add(event, at=self._clock.now())
+        mark = hashlib.sha256(signature.encode()).hexdigest()
+        self._inbox.add(replace(event, mark=mark), at=self._clock.now())
         return 200
 
     def _is_fresh(self, timestamp: str) -> bool:

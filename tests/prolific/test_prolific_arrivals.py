@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import parse_qsl, urlsplit
 
+import anyio
 import httpx
 import pytest
 import uvicorn
 from hmc_crowd_local import connect as open_workplace
-from hmc_crowd_prolific import ArrivalOutcome, ProlificRouter, SqliteInbox, WebhookReceiver, make_app
+from hmc_crowd_prolific import Arrival, ArrivalOutcome, ProlificRouter, SqliteInbox, WebhookReceiver, make_app
 from hmc_crowd_prolific.standin._hooks import sign
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Mount, Route
 
 from hmc_crowd.errors import PlatformError, PlatformUnavailableError
 from hmc_crowd.platform import Recruitment
@@ -193,3 +198,119 @@ def test_deliveries_reach_the_inbox_through_the_application(lab, served) -> None
     assert [client.post("/hook", content=body, headers=each).status_code for each in (signed, {})] == [200, 401]
     assert [each.resource_id for each in inbox.pending()] == ["t1"]
     assert client.post("/hook", content=b"x" * 1_000_001, headers=signed).status_code == 413
+
+
+def calls(lab) -> int:
+    return len(lab.world.calls)
+
+
+def test_an_arrival_asks_prolific_once_however_often_it_is_opened(lab, study, door) -> None:
+    now = [0.0]
+    router = ProlificRouter(lab.connect().client, door, monotonic=lambda: now[0])
+    params, before = arrive(lab, study, "ann"), calls(lab)
+    with ThreadPoolExecutor(8) as people:
+        found = list(people.map(lambda _: router.arrive(params), range(40)))
+    assert {each.outcome for each in found} == {ArrivalOutcome.WORK}
+    assert calls(lab) == before + 2  # the submission, and once for all its study
+    now[0] += 6
+    router.arrive(params)
+    assert calls(lab) == before + 3
+
+
+def test_an_unknown_submission_is_asked_about_once_and_may_be_known_later(lab, study, door) -> None:
+    now = [0.0]
+    router = ProlificRouter(lab.connect().client, door, monotonic=lambda: now[0])
+    forged = {"PROLIFIC_PID": "ann", "STUDY_ID": study, "SESSION_ID": "nobody"}
+    before = calls(lab)
+    assert {router.arrive(forged).outcome for _ in range(10)} == {ArrivalOutcome.REFUSED}
+    assert calls(lab) == before + 1
+    now[0] += 21
+    router.arrive(forged)
+    assert calls(lab) == before + 2
+
+
+def test_somebody_elses_name_is_refused_from_memory_too(lab, study, router) -> None:
+    params = arrive(lab, study, "ann")
+    assert router.arrive(params).outcome is ArrivalOutcome.WORK
+    assert router.arrive({**params, "PROLIFIC_PID": "mallory"}).outcome is ArrivalOutcome.REFUSED
+
+
+def test_a_submission_that_ends_is_over_soon(lab, study, door) -> None:
+    now = [0.0]
+    router = ProlificRouter(lab.connect().client, door, monotonic=lambda: now[0])
+    params = arrive(lab, study, "ann")
+    assert router.arrive(params).outcome is ArrivalOutcome.WORK
+    lab.complete(params["SESSION_ID"])
+    now[0] += 6
+    assert router.arrive(params).outcome is ArrivalOutcome.OVER
+
+
+class Waiting:
+    """A router that waits for Prolific until it is let go."""
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+        self.asked = 0
+
+    def arrive(self, params) -> Arrival:
+        self.asked += 1
+        self.go_on.wait(30)
+        return Arrival(ArrivalOutcome.NOTHING_LEFT, "No work.")
+
+
+def test_arrivals_that_wait_for_prolific_keep_nobody_else_waiting() -> None:
+    """Sixty strangers from many addresses: the pages beside them answer, and the overflow is asked to come again."""
+    router = Waiting()
+
+    def page(_request) -> PlainTextResponse:
+        return PlainTextResponse("here")
+
+    app = Starlette(routes=[Mount("/prolific", make_app(router)), Route("/page", page)])
+
+    async def visit(path: str, address: str, statuses: list[int]) -> None:
+        network = httpx.ASGITransport(app, client=(address, 1))
+        async with httpx.AsyncClient(transport=network, base_url="http://testserver") as client:
+            statuses.append((await client.get(path)).status_code)
+
+    async def scene() -> tuple[list[int], list[int]]:
+        arrivals: list[int] = []
+        pages: list[int] = []
+        async with anyio.create_task_group() as strangers:
+            for number in range(60):
+                strangers.start_soon(visit, f"/prolific/arrive?n={number}", f"10.0.0.{number}", arrivals)
+            while router.asked < 8:
+                await anyio.sleep(0)
+            with anyio.fail_after(20):
+                async with anyio.create_task_group() as people:
+                    for _ in range(60):
+                        people.start_soon(visit, "/page", "10.1.0.1", pages)
+            router.go_on.set()
+        return arrivals, pages
+
+    arrivals, pages = anyio.run(scene)
+    assert pages == [200] * 60
+    # Eight in threads and 32 behind them; the others were told at once.
+    assert sorted(arrivals) == [200] * 40 + [503] * 20
+
+
+def test_one_address_takes_no_more_than_half_of_the_room() -> None:
+    router = Waiting()
+    app = make_app(router)
+
+    async def scene() -> list[int]:
+        statuses: list[int] = []
+
+        async def visit() -> None:
+            network = httpx.ASGITransport(app, client=("10.0.0.1", 1))
+            async with httpx.AsyncClient(transport=network, base_url="http://testserver") as client:
+                statuses.append((await client.get("/arrive")).status_code)
+
+        async with anyio.create_task_group() as all_of_one:
+            for _ in range(30):
+                all_of_one.start_soon(visit)
+            while len(statuses) < 10:
+                await anyio.sleep(0)
+            router.go_on.set()
+        return statuses
+
+    assert sorted(anyio.run(scene)) == [200] * 20 + [503] * 10

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import http.server
 import json
+import sqlite3
 import threading
 
 import pytest
+from hmc_crowd_local import connect as open_workplace
 from hmc_crowd_prolific import SqliteInbox, WebhookEvent, WebhookReceiver, process_events
 from hmc_crowd_prolific.standin._hooks import sign
 
@@ -51,6 +53,37 @@ def test_b19_an_event_that_comes_again_after_a_restart_is_not_processed_again(tm
             inbox.done(event.id)
         inbox.close()
     assert pending == []
+
+
+@pytest.mark.parametrize("kind", ["file", "workplace"])
+def test_a_delivery_sent_again_under_other_ids_is_kept_once(tmp_path, clock, kind) -> None:
+    with open_workplace(str(tmp_path / "workplace.db"), clock=clock) as workplace:
+        kept = SqliteInbox(tmp_path / "inbox.db") if kind == "file" else workplace.inbox("prolific")
+        receiver = WebhookReceiver([SECRET], kept, clock=clock)
+        signed = headers(clock)
+        # Its body written otherwise is signed as well, and is the same delivery.
+        bodies = [BODY, BODY.replace(b":", b": ").replace(b",", b", ")]
+        signed["X-Prolific-Request-Signature"] = sign(SECRET, signed["X-Prolific-Request-Timestamp"], bodies[1])
+        for number in range(20):
+            assert receiver.receive(signed | {"X-Event-ID": f"other{number}"}, bodies[number % 2]) == 200
+        assert len(kept.pending()) == 1
+        clock.advance(1)
+        assert receiver.receive(headers(clock, event="e2"), BODY) == 200
+        assert len(kept.pending()) == 2
+
+
+def test_an_inbox_of_an_older_version_goes_on(tmp_path, clock) -> None:
+    with sqlite3.connect(tmp_path / "inbox.db") as database:
+        database.execute(
+            "CREATE TABLE prolific_event (id TEXT PRIMARY KEY, kind TEXT NOT NULL, resource_id TEXT NOT NULL, "
+            "received_at TEXT NOT NULL, is_done INTEGER NOT NULL DEFAULT 0)"
+        )
+        database.execute("INSERT INTO prolific_event VALUES ('e0', 'study.status.change', 't0', '2026-01-01', 0)")
+    database.close()
+    inbox = SqliteInbox(tmp_path / "inbox.db")
+    WebhookReceiver([SECRET], inbox, clock=clock).receive(headers(clock), BODY)
+    assert [each.id for each in inbox.pending()] == ["e0", "e1"]
+    inbox.close()
 
 
 def test_b20_the_state_that_the_api_shows_wins_over_the_payload(lab, inbox) -> None:
