@@ -42,7 +42,11 @@ class WorkplaceInbox:
         row = {"event_id": event.id, "kind": event.kind, "resource_id": event.resource_id, "mark": event.mark}
         insert = sqlite.insert(INBOX) if self._database.is_sqlite else postgresql.insert(INBOX)
         with self._database.write() as connection:
-            stored = insert.values(**row, platform=self._platform, received_at=at).on_conflict_do_nothing().returning(INBOX.c.event_id)
+            stored = (
+                insert.values(**row, platform=self._platform, received_at=at)
+                .on_conflict_do_nothing()
+                .returning(INBOX.c.event_id)
+            )
             return connection.execute(stored).first() is not None
 
     def pending(self) -> list[InboxEvent]:

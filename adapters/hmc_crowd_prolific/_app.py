@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["make_app"]
 
 _LARGEST = 1_000_000
-# Threads that wait for Prolific, arrivals that may be under way in all, and from one address (an office's, or a proxy's).
+# Threads that wait for Prolific; arrivals under way at most, in all and from one address (an office's, or a proxy's).
 _AT_ONCE, _UNDER_WAY, _OF_ONE_ADDRESS = 8, 40, 20
 _STYLE = (
     "body{font:1.1rem/1.5 system-ui,sans-serif;max-inline-size:36rem;margin:10vh auto;padding-inline:1rem}"
