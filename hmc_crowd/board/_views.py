@@ -190,7 +190,7 @@ def _tiles(live: Live) -> list[tuple[str, str, str]]:
         ("Right on gold", _percent(accuracy), f"of the last {live.figures.gold_n:,} gold answers"),
         ("Earned an hour", _earned(rate, told.currency), _floor(live)),
         ("Agreement at least", _percent(told.agreement_at_least), _certified(told.agreement_at_least)),
-        ("Next step", told.next_step, f"round {told.round}"),
+        ("Next step", "lift the stop" if told.next_step == "lift" else told.next_step, f"round {told.round}"),
     ]
 
 
@@ -238,6 +238,11 @@ def _asked(live: Live) -> list[str]:
     """Say what is not as plain as blind answers under one guideline: the two arms, stale answers, people who lack."""
     told = live.status
     said = [str(each) for each in told.arms]
+    if told.stopped is not None:
+        said.append(
+            f"The campaign is stopped since {told.stopped:%Y-%m-%d %H:%M} UTC: nothing is offered to anybody until "
+            "hmc-crowd stop --lift"
+        )
     if told.quotas:
         said.append(f"The mix of people that is asked for is not there yet: {'; '.join(told.quotas)}")
     if told.stale:

@@ -153,7 +153,7 @@ def mirror(
         # HITs in which nothing can happen any more are not asked about.
         also = reader.incomplete | (reader.unreviewed if unreviewed else set())
         hits = [hit for hit in require_published(context, tx) if hit.platform == platform.name]
-        hits = [hit for hit in hits if hit.state == "open" or hit.key in also]
+        hits = [hit for hit in hits if hit.state in {"open", "stopped"} or hit.key in also]
     by_id: dict[str, list[HitRecord]] = defaultdict(list)
     for hit in hits:
         by_id[str(hit.platform_hit_id)].append(hit)

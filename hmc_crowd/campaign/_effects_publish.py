@@ -247,5 +247,12 @@ class Expiring(Effect):
 
     def call(self, intent: IntentRecord) -> Outcome:
         """Close the HIT or the study."""
-        remote = self._platform.expire((intent.payload or {})["hit_id"])
-        return Outcome(result={"is_open": remote.is_open})
+        hit_id = (intent.payload or {})["hit_id"]
+        remote = self._platform.expire(hit_id)
+
+        def apply(tx: Transaction) -> None:
+            for hit in tx.work.hits(intent.campaign_id, state="open", with_items=False):
+                if (hit.platform, hit.platform_hit_id) == (self._platform.name, hit_id):
+                    tx.work.set_hit(hit.key, state="stopped")
+
+        return Outcome(result={"is_open": remote.is_open}, apply=None if remote.is_open else apply)

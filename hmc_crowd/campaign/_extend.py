@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.money import Money
+from hmc_crowd.campaign._hold import require_not_stopped
 from hmc_crowd.campaign._keys import campaign_key
 from hmc_crowd.campaign._sending import send
 from hmc_crowd.campaign._spending import new_intent, require_within
@@ -81,6 +82,8 @@ def extend(
     for name, value in (("more", more), ("target", target)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
             raise InputError(f"{name} is {value!r}; give a whole number of at least 1")
+    if not dry_run:
+        require_not_stopped(context, "extending")
     if target is not None:
         if not dry_run:
             _finish_pending(context, platform, hit_key, pages)

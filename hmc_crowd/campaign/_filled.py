@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["close_filled"]
 
 _FEW = 3
+_OUT = frozenset({"open", "stopped"})
 
 
 def close_filled(
@@ -39,7 +40,7 @@ def close_filled(
     with context.store.read() as tx:
         before = {pot.key: pot for pot in _pots(context, tx, keys, unmatched)}
     # The platform is asked before the transaction, which would hold the database while the network answers.
-    gone = _gone(context, platform, [pot for pot in before.values() if any(hit.state == "open" for hit in pot.hits)])
+    gone = _gone(context, platform, [pot for pot in before.values() if any(hit.state in _OUT for hit in pot.hits)])
     with context.store.begin() as tx:
         filled = _Filled(context, tx, platform)
         pots = _pots(context, tx, keys, unmatched)
@@ -78,7 +79,7 @@ class _Filled:
         self.taken = Counter(known.loc[known["state"].isin(taken) & has_place, "hit_key"].tolist())
         self.paid = Counter(known.loc[known["state"].isin(paid) & is_of_place, "hit_key"].tolist())
         # Of what cannot be read nobody knows whether it is over.
-        self.under_way = set(known.loc[known["state"].isin({"accepted", "unknown"}), "hit_key"])
+        self.under_way = Counter(known.loc[known["state"].isin({"accepted", "unknown"}), "hit_key"].tolist())
         self.keeps_rejected = "rejected" in taken
 
     def taken_of(self, pot: Pot) -> int:
@@ -91,10 +92,10 @@ class _Filled:
         states = {"submitted", "approved"}
         return sum(self.paid[hit.key] for hit in pot.hits) + sum(state in states for _, state in pot.unmatched)
 
-    def has_under_way(self, pot: Pot) -> bool:
-        """Say whether somebody is at work on it."""
-        under_way = any(state in {"accepted", "unknown"} for _, state in pot.unmatched)
-        return under_way or any(hit.key in self.under_way for hit in pot.hits)
+    def under_way_of(self, pot: Pot) -> int:
+        """Return how many people are at work on it."""
+        unmatched = sum(state in {"accepted", "unknown"} for _, state in pot.unmatched)
+        return unmatched + sum(self.under_way[hit.key] for hit in pot.hits)
 
 
 def _paid_apart(intents: Iterable[IntentRecord], platform: str) -> tuple[set[str], set[str]]:
@@ -115,16 +116,18 @@ def _paid_apart(intents: Iterable[IntentRecord], platform: str) -> tuple[set[str
 
 def _close(context: Context, tx: Transaction, filled: _Filled, pot: Pot, *, is_gone: bool) -> int:
     """Settle one pot if nothing more can happen in it; return its open places."""
-    if not any(hit.state == "open" for hit in pot.hits):
+    if not any(hit.state in _OUT for hit in pot.hits):
         return _look_again(context, tx, filled, pot)
     full = filled.taken_of(pot) >= pot.places
-    over = not pot.is_growing and (full or (is_gone and not filled.has_under_way(pot)))
+    over = not pot.is_growing and (full or (is_gone and not filled.under_way_of(pot)))
     for hit in pot.hits:
         is_full = filled.taken[hit.key] >= hit.redundancy
-        if over and hit.state == "open":
+        if over and hit.state in _OUT:
             tx.work.set_hit(hit.key, state="complete" if is_full else "closed")
     if not over:
-        return max(0, pot.places - filled.taken_of(pot))
+        left = max(0, pot.places - filled.taken_of(pot))
+        # Nobody takes a place of what was stopped any more: only who has begun may still hand in.
+        return min(left, filled.under_way_of(pot)) if all(hit.state != "open" for hit in pot.hits) else left
     settle_pot(context.campaign_id, tx, pot, filled.paid_of(pot))
     return 0
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["gold_pool", "gold_shown", "missed_gold"]
 
-# States of HITs whose open places people may still take.
-_COMING = ("planned", "open")
+# States of HITs whose open places people may still take, or are at work on.
+_COMING = ("planned", "open", "stopped")
 
 
 def gold_pool(context: Context, tx: Transaction) -> pd.DataFrame:

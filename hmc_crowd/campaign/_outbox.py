@@ -18,6 +18,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from hmc_crowd.campaign._effect import Effect, Outcome, Ran
+from hmc_crowd.campaign._hold import OFFERING, stopped_since, stopped_words
 from hmc_crowd.campaign._owner import is_gone, new_owner
 from hmc_crowd.errors import (
     BudgetError,
@@ -213,6 +214,9 @@ class Outbox:
         was_sent = False
         try:
             outcome = effect.settle(intent) if intent.attempts else None
+            since = stopped_since(self._context.settings()) if intent.operation in OFFERING else None
+            if outcome is None and since is not None:
+                return self._put_off(intent, stopped_words(since)), stopped_words(since), False
             if outcome is None:
                 now = self._mark_sent(effect, intent)
                 if now is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hmc_crowd.campaign import _asked, _extend, _listing, _pay, _publish, _reconcile, _reject, _review, _stop
+from hmc_crowd.campaign import _asked, _extend, _hold, _listing, _pay, _publish, _reconcile, _reject, _review, _stop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -226,8 +226,18 @@ class Outside:
     def stop(
         self, platform: Platform | str = "local", *, pages: TaskPages | None = None, progress: Progress | None = None
     ) -> _stop.Stopped:
-        """Offer nothing more: drop what was not sent yet, close what is out. Work under way may be finished."""
+        """Offer nothing more: drop what was not sent yet, close what is out. Work under way may be finished.
+
+        It holds until `lift_stop`: `publish`, `extend` and `run` are refused, in this process and in any other.
+        """
         return _stop.stop(self._context, _publish.connect(platform, self._context), pages=pages, progress=progress)
+
+    def lift_stop(self) -> bool:
+        """Let work be offered again after `stop`; return whether a stop was there.
+
+        What was closed stays closed: the next plan asks for what is missing.
+        """
+        return _hold.lift(self._context)
 
     def hits(self) -> pd.DataFrame:
         """List the HITs, in the order in which they were made: what is out, for `extend`.

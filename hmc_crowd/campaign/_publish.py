@@ -17,6 +17,7 @@ from hmc_crowd.campaign._cost_sheet import CostSheet, cost_sheet, require_budget
 from hmc_crowd.campaign._effects_publish import require_routed
 from hmc_crowd.campaign._entrance import entrance
 from hmc_crowd.campaign._gold_pool import gold_pool, gold_shown
+from hmc_crowd.campaign._hold import require_not_stopped, stopped_since, stopped_words
 from hmc_crowd.campaign._orders import Unit, in_units, level_pay
 from hmc_crowd.campaign._pools import terms_of
 from hmc_crowd.campaign._quota_check import look_at_quotas, recruited_cells
@@ -116,6 +117,7 @@ def publish(
         require_routed(platform, pages)
     require_shown(context, platform if pages is None else pages)
     if not request.dry_run:
+        require_not_stopped(context, "publishing")
         settle_tried(context, platform, pages)
     let_in = entrance(context, platform, test=request.test, panel=request.panel)
     plan = context.latest_plan()
@@ -123,7 +125,8 @@ def publish(
     is_new, until = not units, None
     if is_new:
         units, until = _new_units(context, platform, plan.id, plan.round, request, let_in)
-    notes = (*notes, *let_in.notes(units))
+    since = stopped_since(context.settings())
+    notes = (*notes, *let_in.notes(units), *([] if since is None else [stopped_words(since)]))
     sheet = cost_sheet(context, platform, units, plan.round, request, notes=notes)
     sheet = with_sure(context, plan.id, request, sheet, until)
     if is_new:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Retained", "retain"]
 
-_SHOWN = ("planned", "open", "paused")
+_SHOWN = ("planned", "open", "stopped", "paused")
 _FEW = 3
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.money import Money
+from hmc_crowd.campaign._hold import require_not_stopped
 from hmc_crowd.errors import InputError, StateError
 from hmc_crowd.platform import Rehearsal
 
@@ -54,6 +55,8 @@ def run(
     """Play rounds; see `Campaign.run`."""
     if crowd is not None and not isinstance(platform, Rehearsal):
         raise InputError(f"platform {platform.name!r} takes no simulated workers; use 'local', or leave crowd out")
+    # Nothing is done that leads up to what is refused: planning would begin another round.
+    require_not_stopped(campaign._context, "running on")
     say = progress or (lambda *_: None)
     # A run that was killed after collecting left answers that no label knows of yet.
     _evaluate(campaign, method)

@@ -10,6 +10,7 @@ from hmc_crowd.campaign._appeals import to_settle
 from hmc_crowd.campaign._arms import Arms, arms_of
 from hmc_crowd.campaign._asked import Question, question_of
 from hmc_crowd.campaign._guideline import Versions
+from hmc_crowd.campaign._hold import stopped_since, stopped_words
 from hmc_crowd.campaign._quota_check import progress_lines
 from hmc_crowd.campaign._set_aside import without_work
 from hmc_crowd.campaign._sure_sheet import SureSheet, sure_sheet
@@ -18,6 +19,8 @@ from hmc_crowd.campaign._until_sure import setting_of, until_sure
 from hmc_crowd.campaign._work import open_places, work_left
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     import pandas as pd
 
     from hmc_crowd.campaign._context import Context
@@ -54,6 +57,8 @@ class Status:
         Items whose appeal only a person can settle (`Campaign.settle_appeal`).
     set_aside : int
         Submissions that cannot be read, or were handed in without anything that can: every collection tries again.
+    stopped : datetime or None
+        Since when a stop holds (`Campaign.stop`), until `Campaign.lift_stop`.
     sure : SureSheet or None
         How many labels are sure, where they are asked for until they are (`Campaign.publish` with ``most``).
     """
@@ -95,6 +100,7 @@ class Status:
     appeals: tuple[str, ...] = ()
     sure: SureSheet | None = None
     set_aside: int = 0
+    stopped: datetime | None = None
 
     @property
     def satisfied(self) -> bool:
@@ -108,10 +114,11 @@ class Status:
     def __str__(self) -> str:
         promise = f", agreement at least {self.agreement_at_least:.2%}" if self.agreement_at_least is not None else ""
         spent = Money(self.reserved_minor + self.settled_minor, self.currency)
+        held = "" if self.stopped is None else f"; {stopped_words(self.stopped)}"
         return (
             f"{self.campaign}: round {self.round}, {self.items:,} items, {self.people:,} to people and "
             f"{self.audited:,} audited, {self.answers:,} answers in {self.submissions:,} submissions, "
-            f"{self.open_places:,} places open, {spent} committed{promise}; next: {self.next_step}"
+            f"{self.open_places:,} places open, {spent} committed{promise}{held}; next: {self.next_step}"
         )
 
 
@@ -180,6 +187,7 @@ def status(context: Context) -> Status:
         quotas=quotas,
         appeals=appeals,
         sure=sure,
+        stopped=stopped_since(record.settings),
         set_aside=unread,
         plan_current=current,
         next_step="",
@@ -227,5 +235,5 @@ def _next_step(status: Status, *, published: bool, unsent: int) -> str:
         (status.audited and status.agreement_at_least is None, "certify"),
     ):
         if missing:
-            return step
+            return "lift" if status.stopped and step in {"plan", "publish"} else step
     return "report"

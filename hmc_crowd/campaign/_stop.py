@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hmc_crowd.campaign._hold import OFFERING, hold
 from hmc_crowd.campaign._keys import campaign_key
 from hmc_crowd.campaign._sending import send, settle_tried
 from hmc_crowd.campaign._spending import new_intent
@@ -31,13 +32,19 @@ class Stopped:
 
     def __str__(self) -> str:
         failed = f", {self.failed:,} did not answer: call again" if self.failed else ""
-        return f"{self.closed:,} closed, {self.cancelled:,} not sent at all{failed}"
+        held = "; nothing is offered until hmc-crowd stop --lift"
+        return f"{self.closed:,} closed, {self.cancelled:,} not sent at all{failed}{held}"
 
 
 def stop(
     context: Context, platform: Platform, *, pages: TaskPages | None = None, progress: Progress | None = None
 ) -> Stopped:
-    """Offer nothing more: what is planned is dropped, what is out is closed; work under way may be finished."""
+    """Offer nothing more: what is planned is dropped, what is out is closed; work under way may be finished.
+
+    It holds until `hmc_crowd.campaign._hold.lift`.
+    """
+    with context.store.begin() as tx:
+        hold(context, tx)
     settle_tried(context, platform, pages)
     cancelled = _cancel_planned(context, platform, _refused(context, platform))
     uid = context.uid()
@@ -86,7 +93,7 @@ def _cancel_planned(context: Context, platform: Platform, refused: set[str]) -> 
         waiting: Sequence[IntentRecord] = tx.work.intents(context.campaign_id, state="planned")
         dropped = 0
         for each in waiting:
-            if each.operation not in {"publish", "recruit", "extend"} or each.lane != platform.name:
+            if each.operation not in OFFERING or each.lane != platform.name:
                 continue
             if each.attempts and each.key not in refused:
                 continue

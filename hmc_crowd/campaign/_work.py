@@ -78,16 +78,22 @@ def _given(context: Context, tx: Transaction, versions: Versions) -> pd.Series[i
 
 
 def open_places(context: Context, tx: Transaction) -> list[tuple[HitRecord, int]]:
-    """Return each open HIT with how many of its places nobody has handed in yet.
+    """Return each HIT that is out with how many of its places nobody has handed in yet.
 
-    A rejected submission keeps its place, except where the platform offers it again by itself.
+    A rejected submission keeps its place, except where the platform offers it again by itself. Of a HIT that was
+    stopped only those are left whose work is under way, as far as we have heard of it.
     """
     submissions = tx.work.submissions(context.campaign_id)
     frees = submissions["platform"].isin(tx.campaigns.get(context.name).settings.get("frees_slot", []))
     is_taken = submissions["state"].isin(TAKEN) & ~(frees & (submissions["state"] == "rejected"))
     taken = submissions[is_taken].groupby("hit_key").size()
-    hits = tx.work.hits(context.campaign_id, state="open")
-    return [(hit, max(0, hit.redundancy - int(taken.get(hit.key, 0)))) for hit in hits]
+    begun = submissions[submissions["state"] == "accepted"].groupby("hit_key").size()
+    found = [
+        (hit, max(0, hit.redundancy - int(taken.get(hit.key, 0))))
+        for hit in tx.work.hits(context.campaign_id, state="open")
+    ]
+    stopped = tx.work.hits(context.campaign_id, state="stopped")
+    return [*found, *((hit, int(begun.get(hit.key, 0))) for hit in stopped)]
 
 
 def _questions(context: Context, tx: Transaction, items: pd.DataFrame) -> pd.DataFrame:

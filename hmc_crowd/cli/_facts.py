@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from hmc_crowd._base.money import Money
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from hmc_crowd.campaign import CampaignCertificate, CampaignPlan, CostSheet, GoldSheet, Quote, Status
     from hmc_crowd.platform import Account
 
@@ -23,6 +25,7 @@ _COMMANDS = {
     "effort": "hmc-crowd effort estimate",
     "plan": "hmc-crowd plan",
     "publish": "hmc-crowd publish --pay 12/h (a dry run; then --yes --budget AMOUNT)",
+    "lift": "hmc-crowd stop --lift, then hmc-crowd plan",
     "collect": "hmc-crowd collect",
     "aggregate": "hmc-crowd check, then hmc-crowd aggregate",
     "certify": "hmc-crowd certify",
@@ -65,6 +68,7 @@ def status_facts(status: Status) -> Facts:
             if status.hits
             else None,
         ),
+        ("stopped", None if status.stopped is None else _stopped(status.stopped)),
         ("without an answer", _without(status)),
         ("stale", _stale(status)),
         *(("arms", str(each)) for each in status.arms),
@@ -79,6 +83,11 @@ def status_facts(status: Status) -> Facts:
         ("certificate", f"agreement with our people at least {at_least:.2%}" if at_least is not None else None),
         ("next", _COMMANDS.get(status.next_step, status.next_step)),
     ]
+
+
+def _stopped(since: datetime) -> str:
+    """Say that a stop holds."""
+    return f"since {since:%Y-%m-%d %H:%M} UTC: nothing is offered to anybody; hmc-crowd stop --lift"
 
 
 def _without(status: Status) -> str | None:

@@ -62,6 +62,7 @@ def extend(
 
 @app.command(rich_help_panel=PEOPLE)
 def stop(
+    lift: Annotated[bool, typer.Option("--lift", help="Let work be offered again; what was closed stays so.")] = False,
     platform: PlatformName = LOCAL,
     workplace: Workplace = None,
     endpoint: Endpoint = None,
@@ -70,7 +71,15 @@ def stop(
     campaign: CampaignName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Offer nothing more, at once: what was not sent is dropped, what is out is closed; work under way may be ended."""
+    """Offer nothing more, until --lift: drop what was not sent, close what is out; work under way may be ended."""
+    if lift:
+        with open_campaign(db, campaign) as opened:
+            was_stopped = opened.lift_stop()
+        if as_json:
+            emit_json({"lifted": was_stopped})
+        else:
+            say("lifted: hmc-crowd plan and publish ask for what is missing" if was_stopped else "no stop was there")
+        return
     with outside(db, campaign, platform, workplace, endpoint, pages) as at:
         result = at.campaign.stop(at.place, **at.options())
     if as_json:

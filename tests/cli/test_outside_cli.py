@@ -324,9 +324,33 @@ def test_extending_to_a_target_asks_once(hmc: Any, at: Callable[[str], Path]) ->
 def test_stopping_offers_nothing_more(hmc: Any, at: Callable[[str], Path]) -> None:
     at("published")
     done = hmc("stop")
-    assert (done.code, done.out) == (0, "10 closed, 0 not sent at all\n")
+    assert (done.code, done.out.startswith("10 closed, 0 not sent at all; ")) == (0, True)
+    # Said at once, not only after the next collection.
+    status = hmc("status", "--json").json
+    assert (status["open_places"], status["next_step"], status["stopped"] is None) == (0, "lift", False)
+    assert "stop --lift" in hmc("status").out
     assert hmc("collect", "--crowd", "truth.csv", "--json").json["submissions"] == 0
     assert hmc("stop", "--json").json["closed"] == 0
+
+
+def test_a_stop_holds_until_it_is_lifted(hmc: Any, at: Callable[[str], Path]) -> None:
+    at("published")
+    hmc("stop")
+    before = hmc("status", "--json").json
+    for refused in (("run", "--pay", "12/h", *SPEND), ("publish", "--pay", "12/h", *SPEND)):
+        done = hmc(*refused)
+        assert (done.code, "stop --lift" in done.err) == (2, True)
+    assert hmc("publish", "--pay", "12/h").code == 0
+    hit = hmc("hits", "--json").json[0]["hit"]
+    assert "stop --lift" in hmc("extend", hit, "--target", "5", *SPEND).err
+    hmc("collect")
+    now = hmc("status", "--json").json
+    assert (now["round"], now["hits"], now["reserved_minor"]) == (before["round"], before["hits"], 0)
+    assert hmc("stop", "--lift", "--json").json == {"lifted": True}
+    assert hmc("stop", "--lift").out == "no stop was there\n"
+    done = hmc("run", "--pay", "12/h", *SPEND)
+    assert done.code == 0
+    assert hmc("status", "--json").json["open_places"] > 0
 
 
 # Questions.
