@@ -7,12 +7,14 @@ the writing client tries once, and what is sent again is decided by who knows wh
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from hmc_crowd._base.extras import require
 from hmc_crowd.errors import PlatformError, PlatformUnavailableError
 from hmc_crowd_mturk._deadline import DeadlineError, within
 from hmc_crowd_mturk._failures import translate
-from hmc_crowd_mturk._guard import refuse_closed_service
+from hmc_crowd_mturk._guard import is_loopback, refuse_closed_service
+from hmc_crowd_mturk._size import limit_answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -64,9 +66,12 @@ class Api:
                     connect_timeout=connect_timeout_s,
                     read_timeout=read_timeout_s,
                     tcp_keepalive=True,
+                    # What is on this machine is asked directly: a proxy of the environment would read the answers.
+                    **({"proxies": {}} if is_loopback(urlsplit(endpoint).hostname or "") else {}),
                 ),
             )
             refuse_closed_service(made)
+            limit_answers(made)
             return made
 
         self._deadline_s = deadline_s
@@ -128,7 +133,7 @@ class Api:
         try:
             call = getattr(client, _method(client, operation))
             answer: dict[str, Any] = within(lambda: call(**parameters), self._deadline_s)
-        except (BotoCoreError, ClientError, DeadlineError) as error:
+        except (BotoCoreError, ClientError, DeadlineError, RecursionError) as error:
             raise translate(operation, error, is_repeatable=is_repeatable) from error
         return answer
 

@@ -39,13 +39,13 @@ def connect(
 ) -> ProlificPlatform:
     """Connect to Prolific, or to a stand-in; sends nothing.
 
-    The token comes from ``HMC_CROWD_PROLIFIC_TOKEN`` and from nowhere else. ``HMC_CROWD_PROLIFIC_WORKSPACE``,
-    ``_PROJECT``, ``_STUDY_URL`` and ``_MODE`` stand in for what is not passed.
+    The token comes from ``HMC_CROWD_PROLIFIC_TOKEN`` and from nowhere else. ``HMC_CROWD_PROLIFIC_URL``,
+    ``_WORKSPACE``, ``_PROJECT``, ``_STUDY_URL`` and ``_MODE`` stand in for what is not passed.
 
     Parameters
     ----------
     address : str, optional
-        Where the API begins; Prolific's own by default.
+        Where the API begins; by default what ``HMC_CROWD_PROLIFIC_URL`` names, else Prolific's own.
     mode : {"read", "stub", "live"}, optional
         ``"read"`` refuses whatever writes: the default for Prolific, which has no sandbox. ``"live"`` allows it.
         ``"stub"`` allows it for a stand-in on this machine, and is the default there.
@@ -72,7 +72,7 @@ def connect(
     ProlificClient('https://api.prolific.com/api/v1/', mode='read')
     """
     found = os.environ if environment is None else environment
-    url = address if address is not None else API_URL
+    url = address if address is not None else found.get(f"{_PREFIX}URL", "").strip() or API_URL
     token = found.get(f"{_PREFIX}TOKEN", "")
     if not token.strip():
         raise InputError(f"no token; set {_PREFIX}TOKEN to one made on Prolific's settings page")

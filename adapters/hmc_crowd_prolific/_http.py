@@ -101,7 +101,7 @@ class Http:
         self._money = threading.Lock()
         self._client = httpx.Client(
             base_url=self.base_url,
-            headers={"Authorization": f"Token {token}", "Accept": "application/json"},
+            headers={"Authorization": f"Token {token}", "Accept": "application/json", "Accept-Encoding": "gzip"},
             timeout=httpx.Timeout(5.0, read=self.pace.silence_s),
             follow_redirects=False,
             transport=self._transport,
@@ -210,7 +210,8 @@ class Http:
         except httpx.HTTPError as error:
             return _Failure(f"the line broke during {what} ({type(error).__name__})", sent=True)
         if raw is None:
-            return _Failure(f"Prolific's answer to {what} is larger than {_LARGEST:,} bytes", sent=True, is_final=True)
+            reason = f"Prolific's answer to {what} is larger than {_LARGEST:,} bytes, or packed as nobody asked for"
+            return _Failure(reason, sent=True, is_final=True)
         _LOG.debug("%s: %s", what, response.status_code)
         self._note_skew(response)
         return self._judge(what, response, raw, text_ok=text_ok)
@@ -227,7 +228,7 @@ class Http:
             return Reply(None, response.headers)
         try:
             return Reply(json.loads(raw), response.headers)
-        except ValueError:
+        except (ValueError, RecursionError):
             reason = f"Prolific answered {status} to {what} with something that is no JSON: {error_text(raw)[:80]!r}"
             return _Failure(reason, sent=True, status=status)
 
@@ -247,7 +248,13 @@ class Http:
 
 
 def _whole_body(response: httpx.Response) -> bytes | None:
-    """Read the answer, or return None where it is too large to hold."""
+    """Read the answer, or return None where it is too large to hold.
+
+    Only what is packed once, and by gzip, is unpacked, and counted while it is: what was packed twice can unpack a few
+    bytes to more than any memory in one step.
+    """
+    if response.headers.get("content-encoding", "").strip().lower() not in {"", "identity", "gzip"}:
+        return None
     parts, size = [], 0
     for part in response.iter_bytes():
         parts.append(part)

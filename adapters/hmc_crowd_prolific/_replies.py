@@ -28,11 +28,14 @@ def error_text(body: bytes, *, secret: str = "") -> str:
     written = body.decode("utf-8", errors="replace")
     try:
         parsed = json.loads(written)
-    except ValueError:
+    except (ValueError, RecursionError):
         parsed = None
     if isinstance(parsed, dict):
         inner = parsed["error"] if isinstance(parsed.get("error"), dict) else parsed
-        parts = [_plain(inner[name]) for name in ("title", "message", "detail") if inner.get(name)]
+        try:
+            parts = [_plain(inner[name]) for name in ("title", "message", "detail") if inner.get(name)]
+        except RecursionError:
+            parts = []
         written = ": ".join(parts) or written
     else:
         written = _TAGS.sub(" ", written)

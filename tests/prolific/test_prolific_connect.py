@@ -76,6 +76,18 @@ def test_the_environment_fills_what_is_not_passed() -> None:
         assert platform.client.http.mode == "live"
 
 
+def test_the_environment_names_another_address_and_what_is_passed_goes_before_it() -> None:
+    environment = {**TOKEN, "HMC_CROWD_PROLIFIC_URL": LOCAL}
+    with connect(environment=environment) as platform:
+        assert (platform.client.http.base_url, platform.client.http.mode) == (LOCAL, "stub")
+    with connect("http://localhost:1/api/v1/", environment=environment) as platform:
+        assert platform.client.http.base_url == "http://localhost:1/api/v1/"
+    with connect(environment={**TOKEN, "HMC_CROWD_PROLIFIC_URL": " "}) as platform:
+        assert platform.client.http.base_url == "https://api.prolific.com/api/v1/"
+    with pytest.raises(InputError, match="give an https address, because the token"):
+        connect(environment={**TOKEN, "HMC_CROWD_PROLIFIC_URL": "http://prolific.example.org/"})
+
+
 @pytest.mark.parametrize("missing", ["project", "study_url"])
 def test_publishing_says_what_is_missing(lab, missing) -> None:
     with pytest.raises(InputError, match=rf"needs {missing}; set HMC_CROWD_PROLIFIC_{missing.upper()}"):
