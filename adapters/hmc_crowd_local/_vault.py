@@ -82,6 +82,18 @@ class Vault:
             where = VARIABLE if os.environ.get(VARIABLE) else str(self._path())
             raise StateError(f"{where} is not the key of workplace {self._database.shown}; {_NEXT}") from None
 
+    def is_readable(self) -> bool:
+        """Whether what is sealed can be read: the right key is there, or nothing is sealed."""
+        with self._database.read() as connection:
+            rows = connection.execute(sa.select(SECRET.c.name, SECRET.c.value)).all()
+        try:
+            for name, value in rows:
+                if is_sealed(value):
+                    self.unseal(f"secret/{name}", value)
+        except StateError:
+            return False
+        return True
+
     def renew(self, *, at: datetime) -> Renewed:
         """Make a new key and new secrets: links, sessions and keys of scripts that were given out before are void."""
         arms = self._held(_KEPT)

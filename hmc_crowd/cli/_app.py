@@ -207,4 +207,4 @@ from hmc_crowd.cli import _rehearse, _reckon, _people, _guideline  # noqa: E402,
 from hmc_crowd.cli import _outside, _steer, _watch, _listing, _aggregate, _result, _estimate, _export  # noqa: E402, F401
 from hmc_crowd.cli import _look, _privacy, _metrics, _judges, _judges_compare, _judges_loop  # noqa: E402, F401
 from hmc_crowd.cli import _gate, _gate_campaign, _experts, _expert_samples, _alerts, _serve, _pools  # noqa: E402, F401
-from hmc_crowd.cli import _quality, _quality_model, _groups, _quotas, _tests, _invites, _backup  # noqa: E402, F401
+from hmc_crowd.cli import _quality, _quality_model, _groups, _quotas, _tests, _invites, _backup, _keys_more  # noqa: E402, F401

@@ -28,19 +28,21 @@ def backup(
 
     with ExitStack() as stack:
         store = stack.enter_context(open_store(db))
-        keepers = [store.keeper()]
+        keepers, keys = [store.keeper()], []
         # Connecting would make a workplace where there is none.
         if has_workplace(workplace):
             place: Any = stack.enter_context(connect(LOCAL, workplace))
             keepers.append(place.keeper())
+            keys.append(place.vault().file)
         with busy("copying"):
             done = back_up(keepers, to, artefacts=store.artefacts, now=SystemClock().now(), overwrite=yes)
-        key = _key_of(store.url)
+        keys.insert(0, _key_of(store.url))
     if as_json:
         emit_json(done)
         return
     say(str(done))
-    notes(["the key of the pseudonyms is not in it: " + (f"keep a copy of {key} apart" if key else "keep it apart")])
+    files = " and ".join(str(each) for each in keys if each is not None and each.exists())
+    notes([f"keys are not in it: {f'keep copies of {files} apart' if files else 'keep them apart'}"])
     if "workplace" not in done.rows:
         notes(["there is no workplace yet; the campaigns alone were copied"])
 
@@ -66,6 +68,11 @@ def restore(
             keepers.append(place.keeper())
         done = found.restore(keepers, artefacts=store.artefacts, overwrite=yes)
         key = _key_of(store.url)
+        vault = place.vault() if found.has_workplace else None
+        is_shut = vault is not None and not vault.is_readable()
+        with store.begin() as tx:
+            # Whoever has signed out since the backup stays out.
+            tx.sign_ins.end_all()
     if as_json:
         emit_json(done)
         return
@@ -73,6 +80,13 @@ def restore(
     if key is not None and not key.exists():
         notes(
             [f"the key of the pseudonyms is not in it: put its copy back as {key}, or known workers become strangers"]
+        )
+    if vault is not None and is_shut:
+        notes(
+            [
+                f"the workplace's key is not in it: put its copy back as {vault.file}; if it is lost, `hmc-crowd keys "
+                "renew` makes a new one, and links are given out again"
+            ]
         )
 
 

@@ -1,9 +1,13 @@
-"""What `hmc-crowd doctor --platform NAME` looks at beside the installation."""
+"""What `hmc-crowd doctor` looks at beside the installation: who may read our files, and with --platform its needs."""
 
 import os
+import shlex
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from hmc_crowd._base.findings import Finding
+from hmc_crowd._base.keys import config_folder
+from hmc_crowd._base.private import wider_than_owner
 from hmc_crowd._base.reach import Outside
 from hmc_crowd.cli._app import LOCAL, connect
 from hmc_crowd.errors import InputError
@@ -33,6 +37,30 @@ def look_at_platform(
     except InputError as error:
         # What is not set is what this command is for.
         return [Finding(platform, "fail", str(error))]
+
+
+def look_at_rights(db: str, workplace: str | None) -> Finding:
+    """Say which of our files other users of this machine may read, and how to mend it; nothing is changed."""
+    place = workplace or os.environ.get("HMC_CROWD_WORKPLACE_URL") or "workplace.db"
+    databases = [file for file in map(_file_of, (db, place)) if file is not None]
+    ours = [Path(f"{file}{ending}") for file in databases for ending in ("", "-wal", "-shm", ".key", ".artefacts")]
+    ours += sorted(config_folder().glob("*.key"))
+    wide = [each for each in ours if wider_than_owner(each)]
+    if not wide:
+        return Finding("private files", "ok", "databases and keys can be read by their owner alone")
+    files, folders = ([each for each in wide if each.is_dir() is is_dir] for is_dir in (False, True))
+    mend = [f"chmod {mode} {shlex.join(map(str, some))}" for mode, some in ((600, files), (700, folders)) if some]
+    opened = any(str(each).endswith(".key") or each == _file_of(place) for each in wide)
+    renewed = "; if others use this machine, `hmc-crowd keys renew` makes void what they may have read" * opened
+    said = f"others may read people's work or keys: {'; '.join(mend)}{renewed}"
+    return Finding("private files", "warn", said)
+
+
+def _file_of(address: str) -> Path | None:
+    """Return the file of a database; None where it is none."""
+    if "://" in address and not address.startswith("sqlite"):
+        return None
+    return Path(address.partition(":///")[2] or address).expanduser()
 
 
 def _origin(public_url: str) -> str:

@@ -22,7 +22,7 @@ from hmc_crowd.cli._app import (
     app,
     open_campaign,
 )
-from hmc_crowd.cli._doctor import look_at_platform
+from hmc_crowd.cli._doctor import look_at_platform, look_at_rights
 from hmc_crowd.cli._facts import status_facts
 from hmc_crowd.cli._outside_facts import ask, leave_unless_done
 from hmc_crowd.cli._show import busy, emit_json, facts, say, table
@@ -112,7 +112,7 @@ def doctor(
     """
     import pandas as pd
 
-    found = _checks(db)
+    found = [*_checks(db), look_at_rights(db, workplace)]
     if platform is not None:
         found += look_at_platform(platform, endpoint, workplace, public_url)
     failed = [each.check for each in found if each.is_fault]

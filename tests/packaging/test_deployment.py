@@ -38,7 +38,7 @@ FOREIGN = {
     "PYTHONUNBUFFERED": "Python",
     "PYTHONDONTWRITEBYTECODE": "Python",
     "MPLCONFIGDIR": "matplotlib",
-    "XDG_CONFIG_HOME": "the key of the pseudonyms",
+    "XDG_CONFIG_HOME": "the keys of the pseudonyms and of the workplace",
     "HMC_CROWD_HOST": "Caddyfile and compose.yaml",
     "HMC_CROWD_WORKERS": "compose.yaml",
 }
