@@ -85,8 +85,8 @@ def test_what_the_commands_write_is_the_owners_alone(hmc: Any, tmp_path: Path) -
     hmc("keys", "issue")
     hmc("batch-results", "--out", "batch.csv")
     hmc("backup", "--to", "kept.zip")
-    found = {each.name: oct(each.stat().st_mode & 0o777) for each in Path().iterdir() if each.suffix != ".db"}
-    assert {"workplace.db.key", "batch.csv", "kept.zip"} <= set(found)
+    found = {each.name: oct(each.stat().st_mode & 0o777) for each in Path().iterdir() if each.is_file()}
+    assert {"hmc-crowd.db", "workplace.db", "workplace.db.key", "batch.csv", "kept.zip"} <= set(found)
     assert {name: mode for name, mode in found.items() if mode != "0o600"} == {}
 
 
