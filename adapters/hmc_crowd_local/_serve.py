@@ -36,8 +36,14 @@ def mount_front_door(settings: ServeSettings) -> Mount:
 
     parts = urlsplit(settings.public_url)
     deliverer = _deliverer(settings)
+    named = settings.environment.get("HMC_CROWD_MTURK_HOSTS", "").split(",")
     door = settings.workplace.front_door(
-        Settings(public_origin=f"{parts.scheme}://{parts.netloc}", allow_http=settings.is_local, deliver=deliverer)
+        Settings(
+            public_origin=f"{parts.scheme}://{parts.netloc}",
+            hosts=[each.strip() for each in [*named, settings.bound] if each.strip()],
+            allow_http=settings.is_local,
+            deliver=deliverer,
+        )
     )
     shown = (("MTurk API (endpoint_url of a script)", "/"), ("its workers' list", "/mturk/hits"))
     return Mount("", build_app(door), shown=shown, close=None if deliverer is None else deliverer.close)

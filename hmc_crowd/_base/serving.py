@@ -48,6 +48,8 @@ class ServeSettings:
         committed. Packages that recruit put theirs in when they are mounted.
     study : str, optional
         A file that says what workers read and pass before the work.
+    bound : str, default ""
+        ``host:port`` that the server listens on, where that is one address.
     """
 
     workplace: Any
@@ -57,6 +59,7 @@ class ServeSettings:
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     completions: dict[str, Callable[[str], str]] = field(default_factory=dict)
     study: str | None = None
+    bound: str = ""
 
     def completion(self, platform: str, external_id: str) -> str | None:
         """Return where somebody goes whom a platform recruited and whose work is committed; None where unknown."""

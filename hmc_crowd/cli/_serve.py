@@ -54,16 +54,20 @@ def serve(
     as_json: AsJson = False,
 ) -> None:
     """Serve the workplace: task pages, the board, the MTurk API, and Prolific's arrivals where its token is set."""
-    from hmc_crowd.cli._serving import bind, public_address
+    from hmc_crowd.cli._serving import bind, bound_name, public_address
     from hmc_crowd.cli._workers import supervise
 
     public_address(host, port, public_url)
     campaigns = _named(context, db)
     with bind(host, port) as listening:
-        address = public_address(host, listening.getsockname()[1], public_url)
+        port = listening.getsockname()[1]
+        address = public_address(host, port, public_url)
+        bound = bound_name(host, port)
 
         def work(tell: Callable[[list[tuple[str, str]], str], None]) -> bool:
-            return _serve_once(listening, address, workplace, campaigns, study, tell=tell, is_alone=workers == 1)
+            return _serve_once(
+                listening, address, workplace, campaigns, study, tell=tell, is_alone=workers == 1, bound=bound
+            )
 
         is_interrupted = supervise(work, workers, tell=lambda shown, where: _started(shown, where, as_json=as_json))
     if is_interrupted:
@@ -79,6 +83,7 @@ def _serve_once(
     *,
     tell: Callable[[list[tuple[str, str]], str], None],
     is_alone: bool,
+    bound: str,
 ) -> bool:
     """Serve in this process until told to stop; return whether that was Ctrl-C."""
     from contextlib import ExitStack
@@ -101,6 +106,7 @@ def _serve_once(
             database=database,
             environment=os.environ,
             study=None if study is None else str(study),
+            bound=bound,
         )
         mounts = load_mounts(settings)
         for each in mounts:

@@ -26,7 +26,7 @@ from hmc_crowd.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["bind", "public_address", "run"]
+__all__ = ["bind", "bound_name", "public_address", "run"]
 
 _WAITING = 2048
 # Running requests get so long to finish once the server is told to stop.
@@ -43,6 +43,22 @@ def is_loopback(host: str) -> bool:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
+
+
+def bound_name(host: str, port: int) -> str:
+    """Return what programs call the server by that reach it without a proxy; empty where it listens on every address.
+
+    Examples
+    --------
+    >>> bound_name("lab", 8000), bound_name("::1", 80), bound_name("0.0.0.0", 80)
+    ('lab:8000', '[::1]:80', '')
+    """
+    try:
+        if ip_address(host).is_unspecified:
+            return ""
+    except ValueError:
+        pass  # a name
+    return f"{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def public_address(host: str, port: int, public_url: str | None) -> str:

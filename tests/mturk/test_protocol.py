@@ -206,3 +206,56 @@ def test_no_document_breaks_the_check(document, name) -> None:
     request = {**GOOD, name: document}
     if not list(problems_of(shape, request)):
         read_times(shape, request)
+
+
+# A request that was signed for another server is not for this one.
+
+
+def as_host(house, host: str, body: bytes = b"{}"):
+    """Sign for a host and send it here: what a proxy before this server, or a thief behind another one, does."""
+    names = {"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": TARGET, "Host": host}
+    request = AWSRequest("POST", house.url + "/", data=body, headers=names)
+    SigV4Auth(
+        Credentials(house.key.access_key_id, house.key.secret_access_key), "mturk-requester", "us-east-1"
+    ).add_auth(request)
+    return post(house, {name: str(value) for name, value in request.prepare().headers.items()}, body)
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1:8000", "localhost:8000", "LOCALHOST", "[::1]:8000", "127.0.0.1", "work.example.org",
+             "Work.Example.Org:443", "other.example.org:8443", "lab:8000"]
+)  # fmt: skip
+def test_requests_for_the_public_address_and_for_this_machine_are_taken(make_house, host) -> None:
+    house = make_house(public_origin="https://work.example.org", hosts=["other.example.org:8443", "lab:8000"])
+    assert as_host(house, host)[0] == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "elsewhere.example.org", "work.example.org.evil.org", "work.example.org:8443", "other.example.org", "lab",
+        "localhost.evil.org", "127.0.0.1.evil.org", "mturk-requester.us-east-1.amazonaws.com", "128.0.0.1", "[::2]",
+        "user@localhost", "localhost:99999999",
+    ],
+)  # fmt: skip
+def test_a_request_for_another_host_is_refused_and_told_which_are_taken(make_house, host) -> None:
+    house = make_house(public_origin="https://work.example.org", hosts=["other.example.org:8443", "lab:8000"])
+    status, document = as_host(house, host)
+    assert (status, document["__type"]) == (403, "InvalidSignatureException")
+    taken = "lab:8000, other.example.org:8443, work.example.org, localhost, 127.0.0.1"
+    assert f"takes requests for {taken}; use one of them in endpoint_url" in document["Message"]
+
+
+def test_boto_works_by_each_name_of_this_machine_and_through_a_proxy(make_house) -> None:
+    house = make_house(public_origin="https://work.example.org")
+    for name in ("127.0.0.1", "localhost"):
+        assert boto(house.url.replace("127.0.0.1", name), house.key).get_account_balance()["AvailableBalance"]
+
+    # A proxy hands the request on with the host that it was signed for.
+    def through_a_proxy(request, **_kwargs):
+        request.url = house.url + "/"
+        request.headers["Host"] = "work.example.org"
+
+    client = boto("https://work.example.org", house.key)
+    client.meta.events.register("before-send.mturk.*", through_a_proxy)
+    assert client.get_account_balance()["AvailableBalance"] == "10000.00"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from hmc_crowd.errors import InputError
 from hmc_crowd.platform import FeeSchedule
+from hmc_crowd_local.mturk_api._sigv4 import plain_host
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
 __all__ = ["Settings"]
 
@@ -25,6 +27,9 @@ class Settings:
     public_origin : str, default ""
         Where workers' browsers reach it, for example ``https://work.example.org``; pages name it as ``turkSubmitTo``.
         Empty: the origin of the request.
+    hosts : collection of str, default ()
+        ``host`` or ``host:port`` of endpoint addresses that requests may be signed for, besides the public origin's and
+        the names of this machine (``localhost`` and the loopback addresses, on any port).
     fees : FeeSchedule
         What the workplace charges on top of reward and bonus; nothing by default (own people).
     start_balance_minor : int, default 1,000,000
@@ -64,6 +69,7 @@ class Settings:
     """
 
     public_origin: str = ""
+    hosts: Collection[str] = ()
     fees: FeeSchedule = field(default_factory=FeeSchedule)
     currency: str = "USD"
     start_balance_minor: int = 1_000_000
@@ -90,3 +96,10 @@ class Settings:
             raise InputError(f"start_balance_minor is {self.start_balance_minor}; give 0 or more")
         if self.public_origin and not self.public_origin.startswith(("https://", "http://")):
             raise InputError(f"public_origin is {self.public_origin!r}; write it with its scheme, https://host")
+
+    @property
+    def accepted_hosts(self) -> frozenset[str]:
+        """Hosts that a request may be signed for, this machine's own names aside."""
+        parts = urlsplit(self.public_origin)
+        named = [*self.hosts, parts.netloc]
+        return frozenset(plain_host(each, scheme=parts.scheme) for each in named if each)

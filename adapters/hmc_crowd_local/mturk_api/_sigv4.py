@@ -11,23 +11,25 @@ import hmac
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from hmc_crowd_local.mturk_api._problems import TurkError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
-__all__ = ["SignedRequest", "verify"]
+__all__ = ["SignedRequest", "plain_host", "verify"]
 
 _ALGORITHM = "AWS4-HMAC-SHA256"
 _SERVICE = "mturk-requester"
 _FORM = re.compile(
-    rf"{_ALGORITHM} +Credential=(?P<key>[^/,\s]+)/(?P<day>\d{{8}})/(?P<region>[^/,\s]+)/(?P<service>[^/,\s]+)"
+    rf"{_ALGORITHM} +Credential=(?P<key>[^/,\s]+)/(?P<day>[0-9]{{8}})/(?P<region>[^/,\s]+)/(?P<service>[^/,\s]+)"
     r"/aws4_request, *"
     r"SignedHeaders=(?P<headers>[^,\s]+), *Signature=(?P<signature>[0-9a-f]{64})"
 )
+_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]{2,45}\]|[a-z0-9.-]{1,253})(?::[0-9]{1,5})?")
 _NEEDED = {"host", "x-amz-date", "x-amz-target"}
 
 
@@ -43,15 +45,22 @@ class SignedRequest:
 
 
 def verify(
-    request: SignedRequest, *, holder_of: Callable[[str], tuple[str, str] | None], now: datetime, clock_skew_s: float
+    request: SignedRequest,
+    *,
+    holder_of: Callable[[str], tuple[str, str] | None],
+    now: datetime,
+    clock_skew_s: float,
+    hosts: Collection[str],
 ) -> str:
     """Return the account whose key signed the request; ``holder_of`` returns account and secret of a key in use.
+
+    ``hosts`` are those that it may be signed for, besides this machine's own names.
 
     Raises
     ------
     TurkError
-        No signature, an unknown or revoked key, a wrong scope, a time too far from ours, or a signature that does not
-        fit the request.
+        No signature, an unknown or revoked key, a wrong scope, another host, a time too far from ours, or a signature
+        that does not fit the request.
     """
     header = request.headers.get("authorization", "")
     if not header:
@@ -68,6 +77,7 @@ def verify(
     missing = _NEEDED - set(signed)
     if missing:
         raise _refused("InvalidSignatureException", f"SignedHeaders lacks {', '.join(sorted(missing))}")
+    _check_host(request.headers.get("host", ""), hosts)
     _check_time(request, form["day"], now, clock_skew_s)
     holder = holder_of(form["key"])
     if holder is None:
@@ -79,6 +89,39 @@ def verify(
             "The request signature we calculated does not match the signature you provided. Check your secret key.",
         )
     return holder[0]
+
+
+def plain_host(host: str, *, scheme: str = "https") -> str:
+    """Return a host as names are compared: in small letters, without the port that its scheme has anyway.
+
+    >>> plain_host("Work.Example.org:443"), plain_host("work.example.org:8443")
+    ('work.example.org', 'work.example.org:8443')
+    """
+    return host.strip().lower().removesuffix(":80" if scheme == "http" else ":443")
+
+
+def _check_host(host: str, hosts: Collection[str]) -> None:
+    """Refuse what was signed for another server, and is sent here by whoever saw it there."""
+    if plain_host(host) in hosts or plain_host(host, scheme="http") in hosts or _is_this_machine(host):
+        return
+    named = ", ".join([*sorted(hosts), "localhost", "127.0.0.1"])
+    raise _refused(
+        "InvalidSignatureException",
+        f"The request is signed for the host {host[:100]!r}, and this server takes requests for {named}; use one of "
+        "them in endpoint_url, or serve with --public-url",
+    )
+
+
+def _is_this_machine(host: str) -> bool:
+    found = _HOST.fullmatch(host.strip().lower())
+    if found is None:
+        return False
+    if found["name"] == "localhost":
+        return True
+    try:
+        return ip_address(found["name"].strip("[]")).is_loopback
+    except ValueError:
+        return False
 
 
 def _check_time(request: SignedRequest, day: str, now: datetime, clock_skew_s: float) -> None:

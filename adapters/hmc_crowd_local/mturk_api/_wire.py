@@ -54,6 +54,7 @@ def _act(door: FrontDoor, request: SignedRequest) -> dict[str, Any]:
         holder_of=door.holder_of,
         now=door.signing_clock.now(),
         clock_skew_s=door.settings.clock_skew_s,
+        hosts=door.settings.accepted_hosts,
     )
     body = _decode(request.body)
     if door.settings.on_call is not None:
