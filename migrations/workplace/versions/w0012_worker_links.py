@@ -1,7 +1,7 @@
 """Links of the MTurk door's workers: which key of each works, so that one that leaked can be taken back.
 
-Revision ID: w0011
-Revises: w0010
+Revision ID: w0012
+Revises: w0011
 Create Date: 2026-11-22
 """
 
@@ -10,8 +10,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "w0011"
-down_revision = "w0010"
+revision = "w0012"
+down_revision = "w0011"
 branch_labels = None
 depends_on = None
 
