@@ -14,6 +14,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.extras import require
+from hmc_crowd._base.limits import BodyError, read_body
+from hmc_crowd._base.senders import sender_of
 from hmc_crowd.errors import PlatformUnavailableError
 from hmc_crowd_prolific._arrivals import ArrivalOutcome
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["make_app"]
 
 _LARGEST = 1_000_000
+_BODY_S = 10.0
 # Threads that wait for Prolific; arrivals under way at most, in all and from one address (an office's, or a proxy's).
 _AT_ONCE, _UNDER_WAY, _OF_ONE_ADDRESS = 8, 40, 20
 _STYLE = (
@@ -87,7 +90,7 @@ def make_app(router: ProlificRouter, receiver: WebhookReceiver | None = None) ->
         return responses.HTMLResponse(text, status_code=status, headers=_HEADERS)
 
     async def arrive(request: Request) -> Any:
-        address = request.client.host if request.client is not None else ""
+        address = sender_of(request)
         if from_address.total() >= _UNDER_WAY or from_address[address] >= _OF_ONE_ADDRESS:
             return page(_LATER, "Many people arrive at the moment. Please reload this page in a minute.", 503)
         from_address[address] += 1
@@ -105,11 +108,10 @@ def make_app(router: ProlificRouter, receiver: WebhookReceiver | None = None) ->
         return page(_HEADINGS[found.outcome], found.message, 403 if refused else 200)
 
     async def hook(request: Request) -> Any:
-        body = b""
-        async for part in request.stream():
-            body += part
-            if len(body) > _LARGEST:
-                return responses.Response(status_code=413)
+        try:
+            body = await read_body(request, most=_LARGEST, within_s=_BODY_S)
+        except BodyError as error:
+            return responses.Response(status_code=error.status)
         if receiver is None:
             return responses.Response(status_code=404)
         status = await anyio.to_thread.run_sync(receiver.receive, dict(request.headers), body, limiter=storing)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.extras import require
+from hmc_crowd._base.limits import BodyError, read_body
 from hmc_crowd_local.mturk_api._sigv4 import SignedRequest
 from hmc_crowd_local.mturk_api._wire import CONTENT_TYPE, answer
 
@@ -15,11 +16,7 @@ if TYPE_CHECKING:
 
     from hmc_crowd_local.mturk_api._front import FrontDoor
 
-__all__ = ["UnreadableBodyError", "build_app", "read_body"]
-
-
-class UnreadableBodyError(Exception):
-    """The body is larger than the settings allow, or its sender went away."""
+__all__ = ["build_app"]
 
 
 def build_app(door: FrontDoor) -> Starlette:
@@ -52,9 +49,11 @@ def build_app(door: FrontDoor) -> Starlette:
 
     async def api(request: Request) -> Response:
         try:
-            body = await read_body(request, door.settings.most_request_bytes)
-        except UnreadableBodyError:
-            return Response(b'{"__type":"RequestEntityTooLargeException"}', 413, media_type=CONTENT_TYPE)
+            settings = door.settings
+            body = await read_body(request, most=settings.most_request_bytes, within_s=settings.body_s)
+        except BodyError as error:
+            kind = "RequestEntityTooLargeException" if error.status == 413 else "RequestTimeoutException"
+            return Response(f'{{"__type":"{kind}"}}'.encode(), error.status, media_type=CONTENT_TYPE)
         status, content = await run_in_threadpool(answer, door, _signed(request, body))
         return Response(content, status, media_type=CONTENT_TYPE)
 
@@ -70,19 +69,3 @@ def _signed(request: Request, body: bytes) -> SignedRequest:
     scope: Any = request.scope
     path = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1").partition("?")[0]
     return SignedRequest(request.method, path, scope["query_string"].decode("latin-1"), headers, body)
-
-
-async def read_body(request: Request, most: int) -> bytes:
-    """Read a body, but never more than ``most`` bytes."""
-    from starlette.requests import ClientDisconnect
-
-    parts, size = [], 0
-    try:
-        async for part in request.stream():
-            size += len(part)
-            if size > most:
-                raise UnreadableBodyError
-            parts.append(part)
-    except ClientDisconnect:
-        raise UnreadableBodyError from None
-    return b"".join(parts)

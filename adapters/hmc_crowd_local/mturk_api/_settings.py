@@ -58,6 +58,8 @@ class Settings:
         Largest body of a worker's submission.
     most_request_bytes : int, default 1,000,000
         Largest body of a requester's call.
+    body_s : float, default 20
+        Longest that a body may take to arrive.
     page_name : str, default "taskAnswers"
         Field in which ``crowd-form`` sends its answers; not confirmed.
     deliver : callable, optional
@@ -87,6 +89,7 @@ class Settings:
     reuse_assignment_ids: bool = False
     most_answer_bytes: int = 1_000_000
     most_request_bytes: int = 1_000_000
+    body_s: float = 20.0
     page_name: str = "taskAnswers"
     deliver: Callable[[Mapping[str, Any], Mapping[str, Any]], None] | None = None
     on_call: Callable[[str, Mapping[str, Any]], None] | None = None

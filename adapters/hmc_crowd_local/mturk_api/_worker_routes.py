@@ -14,10 +14,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
+from hmc_crowd._base.limits import BodyError, read_body
 from hmc_crowd.errors import HmcCrowdError, InputError
 from hmc_crowd_local._timing import PageEvent
 from hmc_crowd_local.mturk_api import _pages
-from hmc_crowd_local.mturk_api._app import UnreadableBodyError, read_body
 from hmc_crowd_local.mturk_api._problems import TurkError
 from hmc_crowd_local.mturk_api._work import PREVIEW_ID
 from hmc_crowd_local.mturk_api._workers_door import WorkersDoor
@@ -242,7 +242,8 @@ def _pairs(fields: Any) -> list[tuple[str, str]]:
 def worker_routes(door: FrontDoor) -> list[Route]:
     """Return the routes of the workers' pages."""
     routes = _Routes(door)
-    most = door.settings.most_answer_bytes
+    most, within_s = door.settings.most_answer_bytes, door.settings.body_s
+    unread = {413: f"What you sent is larger than {most:,} bytes.", 408: "What you sent took too long; send it again."}
 
     def framed_by(request: Request) -> str | None:
         return routes.origin(request) if request.url.path in _INSIDE else None
@@ -256,9 +257,9 @@ def worker_routes(door: FrontDoor) -> list[Route]:
     def form(path: str, handle: Callable[[Request, list[tuple[str, str]]], Response]) -> Route:
         async def endpoint(request: Request) -> Response:
             try:
-                body = await read_body(request, most)
-            except UnreadableBodyError:
-                return _refusal(413, f"What you sent is larger than {most:,} bytes.", framed_by(request))
+                body = await read_body(request, most=most, within_s=within_s)
+            except BodyError as error:
+                return _refusal(error.status, unread.get(error.status, "It did not come whole."), framed_by(request))
             # Reading a large form takes a while, and nobody else is to wait for it.
             return await run_in_threadpool(
                 _guarded, lambda: handle(request, _fields(request, body, most)), framed_by(request)
@@ -269,9 +270,9 @@ def worker_routes(door: FrontDoor) -> list[Route]:
     def document(path: str, handle: Callable[[Request, dict[str, Any]], Response]) -> Route:
         async def endpoint(request: Request) -> Response:
             try:
-                body = await read_body(request, most)
-            except UnreadableBodyError:
-                return Response(status_code=413)
+                body = await read_body(request, most=most, within_s=within_s)
+            except BodyError as error:
+                return Response(status_code=error.status)
             return await run_in_threadpool(_guarded, lambda: handle(request, _object(body)))
 
         return Route(path, endpoint, methods=["POST"])
