@@ -56,8 +56,8 @@ class BoardSettings:
         Longest that a body may take.
     most_items : int, default 10,000
         Most items, or answers, in one request.
-    most_watching : int, default 50
-        Most open pages that are kept up to date at the same time.
+    most_watching, most_watching_each : int, default 100 and 8
+        Most open pages that are kept up to date at the same time, of all people and of one.
     watch_every_s : float, default 2
         How often an open page's figures are looked at.
     gate : Gate, optional
@@ -83,7 +83,8 @@ class BoardSettings:
     most_body_bytes: int = 8 << 20
     body_s: float = 20.0
     most_items: int = 10_000
-    most_watching: int = 50
+    most_watching: int = 100
+    most_watching_each: int = 8
     watch_every_s: float = 2.0
     gate: Gate = field(default_factory=FixedGate)
     entry: EntryGate = field(default_factory=RuleEntry)

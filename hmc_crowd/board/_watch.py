@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -35,23 +36,37 @@ class Watch:
 
     def __init__(self, desk: Desk) -> None:
         self._desk, self._house, self._settings = desk, desk.house, desk.settings
-        self._watching = 0
+        self._watching: Counter[str] = Counter()  # by whom
         self._seen: dict[str, tuple[float, str]] = {}
 
     async def endpoint(self, request: Request) -> Response:
         """Tell a signed-in browser whenever the figures of a campaign have another mark."""
         from starlette.responses import Response, StreamingResponse
 
-        if await self._visitor(request) is None:
+        who = await self._visitor(request)
+        if who is None:
             return Response(status_code=403, headers=HEADERS)
-        if self._watching >= self._settings.most_watching:
-            return Response(status_code=503, headers=HEADERS)
         name = name_of(str(request.path_params["campaign"]))
         try:
             context = await self._desk.in_thread(self._house.context, name)
         except HmcCrowdError:
             return Response(status_code=404, headers=HEADERS)
-        return StreamingResponse(
+        settings, by = self._settings, self._watching
+        if by.total() >= settings.most_watching or by[who.id] >= settings.most_watching_each:
+            return Response(status_code=503, headers=HEADERS)
+        # Counted from here on, and until it is answered to the end: several that come at once count each other.
+        by[who.id] += 1
+
+        class Counted(StreamingResponse):
+            async def __call__(self, *asgi: Any) -> None:
+                try:
+                    await super().__call__(*asgi)
+                finally:
+                    by[who.id] -= 1
+                    if not by[who.id]:
+                        del by[who.id]
+
+        return Counted(
             self._stream(request, context),
             media_type="text/event-stream",
             headers={**HEADERS, "X-Accel-Buffering": "no"},
@@ -66,22 +81,18 @@ class Watch:
         return found[0] if found is not None and may(found[0].role, "see") else None
 
     async def _stream(self, request: Request, context: Context) -> AsyncIterator[str]:
-        self._watching += 1
-        try:
-            yield "retry: 5000\n\n"
-            told, until, looked = "", monotonic() + _LONGEST_S, monotonic()
-            while monotonic() < until and not await request.is_disconnected():
-                if monotonic() - looked > _LOOK_S:
-                    if await self._visitor(request) is None:
-                        return
-                    looked = monotonic()
-                mark = await self._mark(context)
-                # A comment keeps the line open through proxies, and notices who has gone.
-                yield ": still here\n\n" if mark == told else f"event: figures\ndata: {mark}\n\n"
-                told = mark
-                await asyncio.sleep(self._settings.watch_every_s)
-        finally:
-            self._watching -= 1
+        yield "retry: 5000\n\n"
+        told, until, looked = "", monotonic() + _LONGEST_S, monotonic()
+        while monotonic() < until and not await request.is_disconnected():
+            if monotonic() - looked > _LOOK_S:
+                if await self._visitor(request) is None:
+                    return
+                looked = monotonic()
+            mark = await self._mark(context)
+            # A comment keeps the line open through proxies, and notices who has gone.
+            yield ": still here\n\n" if mark == told else f"event: figures\ndata: {mark}\n\n"
+            told = mark
+            await asyncio.sleep(self._settings.watch_every_s)
 
     async def _mark(self, context: Context) -> str:
         at, mark = self._seen.get(context.name, (float("-inf"), ""))
