@@ -51,20 +51,20 @@ class Watch:
             context = await self._desk.in_thread(self._house.context, name)
         except HmcCrowdError:
             return Response(status_code=404, headers=HEADERS)
-        settings, by = self._settings, self._watching
-        if by.total() >= settings.most_watching or by[who.id] >= settings.most_watching_each:
+        settings, by, me = self._settings, self._watching, who.id
+        if by.total() >= settings.most_watching or by[me] >= settings.most_watching_each:
             return Response(status_code=503, headers=HEADERS)
         # Counted from here on, and until it is answered to the end: several that come at once count each other.
-        by[who.id] += 1
+        by[me] += 1
 
         class Counted(StreamingResponse):
             async def __call__(self, *asgi: Any) -> None:
                 try:
                     await super().__call__(*asgi)
                 finally:
-                    by[who.id] -= 1
-                    if not by[who.id]:
-                        del by[who.id]
+                    by[me] -= 1
+                    if not by[me]:
+                        del by[me]
 
         return Counted(
             self._stream(request, context),
