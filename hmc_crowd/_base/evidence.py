@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BLIND", "refuse_seeing", "require_blind"]
 
-# Labels of people who saw neither the machine's label nor one another's.
-BLIND = ("people_blind", "expert_blind")
+# Labels of people who saw neither the machine's label nor one another's, and those that were known before (`gold`).
+BLIND = ("people_blind", "expert_blind", "gold")
 
 
 def refuse_seeing(evidence: Iterable[Any], *, what: str) -> None:
@@ -31,7 +31,7 @@ def refuse_seeing(evidence: Iterable[Any], *, what: str) -> None:
     Traceback (most recent call last):
         ...
     hmc_crowd.errors.InputError: evidence says people_suggested in row 0 (people_suggested); only labels given blind
-    (people_blind, expert_blind) may certify
+    (people_blind, expert_blind, gold) may certify
     """
     told = list(evidence)
     _refuse(told, [isinstance(each, str) and each not in BLIND for each in told], what)

@@ -184,7 +184,7 @@ def _tiles(live: Live) -> list[tuple[str, str, str]]:
     rate = live.figures.hourly_minor
     return [
         ("Items answered", _percent(live.item_share), f"of {asked:,} that people see; {told.items:,} items in all"),
-        ("Human share", _percent(asked / told.items if told.items else None), "of all items, audit included"),
+        ("Human share", _percent(told.human_share if told.planned else None), "of the plan's items, audit included"),
         ("People's minutes", f"{minutes:,.0f}", f"limit {limit_s / 60:,.0f}" if limit_s else planned),
         ("Money", live.committed, _money_note(live)),
         ("Right on gold", _percent(accuracy), f"of the last {live.figures.gold_n:,} gold answers"),

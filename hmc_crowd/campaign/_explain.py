@@ -146,7 +146,7 @@ def _explanation(
         evidence=label.get("evidence"),
         tied=bool(label.get("tied", False)),
         why_final=_with_looks(
-            _why_final(label, answers, is_gold=is_gold, is_asked=row.get("destination") in {"people", "audit"}), looked
+            _why_final(label, answers, is_asked=row.get("destination") in {"people", "audit"}), looked
         ),
         plan_hash=plan.content_hash if plan is not None else None,
     )
@@ -158,14 +158,16 @@ def _with_looks(why: str, looked: tuple[str, bool]) -> str:
     return (told if instead else f"{why}; {told}") if told else why
 
 
-def _why_final(label: dict[str, Any], answers: pd.DataFrame, *, is_gold: bool, is_asked: bool) -> str:
+def _why_final(label: dict[str, Any], answers: pd.DataFrame, *, is_asked: bool) -> str:
     if not label:
         return "there is no label yet"
     if label["source"] == "machine":
         waits = "the machine's, until people have answered" if is_asked else "the machine keeps it"
         return waits if answers.empty else "people's answers are not aggregated yet"
+    if label["source"] == "gold":
+        return "it is gold"
     if label["source"] == "expert":
-        return "it is gold" if is_gold else f"an expert decided ({str(label['evidence']).replace('_', ', ')})"
+        return f"an expert decided ({str(label['evidence']).replace('_', ', ')})"
     if label["confidence"] != label["confidence"]:
         return f"{int(label['n_answers'])} people answered; a number has an interval, no probability"
     state = "tied, one more answer is asked in the next round" if label["tied"] else "final"

@@ -27,7 +27,10 @@ __all__ = ["CampaignCertificate", "blind_labels", "certify", "final_labels"]
 
 
 def final_labels(context: Context, tx: Transaction, aspect: str) -> pd.DataFrame:
-    """Return one label for every item: people's where there is one, gold where it is known, else the machine's."""
+    """Return one label for every item: people's where there is one, gold where it is known, else the machine's.
+
+    Gold is known, not judged: it is its own source, whoever has answered it, and no part of what people did.
+    """
     predictions = tx.frames.read(
         context.campaign_id, "predictions", aspect=aspect, columns=["item", "label", "confidence"]
     )
@@ -35,7 +38,7 @@ def final_labels(context: Context, tx: Transaction, aspect: str) -> pd.DataFrame
     frame = predictions.assign(confidence=sure, source="machine", n_answers=0, tied=False, evidence="with_model")
     people = tx.labels.read(context.campaign_id, aspect=aspect)
     gold = tx.frames.read(context.campaign_id, "gold", aspect=aspect)
-    gold = gold.assign(source="expert", confidence=1.0, n_answers=0, tied=False, evidence="expert_blind")
+    gold = gold.assign(source="gold", confidence=1.0, n_answers=0, tied=False, evidence="gold")
     columns = ["item", "label", "source", "confidence", "n_answers", "tied", "evidence"]
     overrides = pd.concat([people[columns], gold[columns]], ignore_index=True) if len(people) else gold[columns]
     if overrides.empty:

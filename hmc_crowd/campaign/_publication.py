@@ -44,7 +44,7 @@ _LABELS = [
     ("item", "text", "The item."),
     ("aspect", "text", "The question."),
     ("label", "text", "The final label."),
-    ("source", "text", "machine, crowd or expert."),
+    ("source", "text", "machine, crowd, expert, or gold: known beforehand, and judged by nobody."),
     ("confidence", "number", "Probability of the label as far as it is known."),
     ("n_answers", "integer", "Answers it rests on."),
     ("tied", "boolean", "Whether answers were tied."),

@@ -106,7 +106,7 @@ def _result(campaign: Campaign, state: str) -> RunResult:
         state=state,
         rounds=status.round,
         agreement_at_least=status.agreement_at_least,
-        human_share=(status.people + status.audited) / max(1, status.items - status.gold),
+        human_share=status.human_share,
         spent_minor=status.reserved_minor + status.settled_minor,
         currency=status.currency,
     )

@@ -57,6 +57,8 @@ class Status:
         Items whose appeal only a person can settle (`Campaign.settle_appeal`).
     set_aside : int
         Submissions that cannot be read, or were handed in without anything that can: every collection tries again.
+    planned : int
+        Items that the newest plan decides about: all but gold of the first question.
     stopped : datetime or None
         Since when a stop holds (`Campaign.stop`), until `Campaign.lift_stop`.
     sure : SureSheet or None
@@ -101,6 +103,12 @@ class Status:
     sure: SureSheet | None = None
     set_aside: int = 0
     stopped: datetime | None = None
+    planned: int = 0
+
+    @property
+    def human_share(self) -> float:
+        """The share of the plan's items that people see, audit included; gold is known and no part of it."""
+        return (self.people + self.audited) / max(1, self.planned)
 
     @property
     def satisfied(self) -> bool:
@@ -188,6 +196,7 @@ def status(context: Context) -> Status:
         appeals=appeals,
         sure=sure,
         stopped=stopped_since(record.settings),
+        planned=plan.header["counts"]["items"] if plan else 0,
         set_aside=unread,
         plan_current=current,
         next_step="",

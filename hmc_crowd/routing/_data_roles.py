@@ -164,7 +164,7 @@ class CertifyData(_RoleData):
     Traceback (most recent call last):
         ...
     hmc_crowd.errors.InputError: evidence says with_model in row 0 (with_model); only labels given blind
-    (people_blind, expert_blind) may certify
+    (people_blind, expert_blind, gold) may certify
     """
 
     role = "certify"

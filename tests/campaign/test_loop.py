@@ -119,7 +119,8 @@ def test_gold_is_never_planned_and_keeps_its_label(start: Start, wanted: dict, b
     assert campaign.plan(**wanted).items == len(batch.items) - len(batch.gold)
     labels = campaign.labels().set_index("item").loc[batch.gold["item"]]
     assert labels["label"].tolist() == batch.gold["label"].tolist()
-    assert set(labels["evidence"]) == {"expert_blind"}
+    # Known beforehand: the word of no expert, and no part of what people did.
+    assert set(zip(labels["source"], labels["evidence"], strict=True)) == {("gold", "gold")}
 
 
 def test_a_later_round_keeps_what_people_were_asked_and_tops_up_the_audit(
@@ -403,3 +404,20 @@ def test_run_goes_on_when_more_is_asked_than_before(
 def test_a_budget_with_a_redundancy_that_cannot_be_is_refused(start: Start, redundancy: Any) -> None:
     with pytest.raises(InputError, match="redundancy is"):
         start().plan(max_human_s=1000.0, redundancy=redundancy)
+
+
+def test_gold_that_people_have_answered_is_still_known_and_not_theirs(
+    start: Start, wanted: dict, spend: dict, workplace: Any, crowd: Any, batch: Any
+) -> None:
+    campaign = start()
+    play_round(campaign, workplace, crowd, wanted, spend)
+    answers = campaign._context
+    with answers.store.read() as tx:
+        met = set(tx.work.answers(answers.campaign_id).query("is_gold")["task"])
+    assert met
+    labels = campaign.labels().set_index("item")
+    assert set(labels.loc[sorted(met), "source"]) == {"gold"}
+    assert (labels["source"] == "gold").sum() == len(batch.gold)
+    told = campaign.status()
+    assert told.human_share == (told.people + told.audited) / (len(batch.items) - len(batch.gold))
+    assert campaign.explain(sorted(met)[0]).why_final == "it is gold"

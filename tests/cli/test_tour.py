@@ -211,7 +211,7 @@ def test_aggregate_writes_one_label_for_every_item(hmc: Any, at: Callable[[str],
     assert hmc("aggregate", "--method", "dawid-skene", "--out", "labels.csv").code == 0
     labels = pd.read_csv("labels.csv")
     assert len(labels) == 160
-    assert set(labels["source"]) == {"machine", "crowd", "expert"}
+    assert set(labels["source"]) == {"machine", "crowd", "gold"}
 
 
 def test_aggregate_takes_a_file_of_answers_without_a_campaign(hmc: Any, at: Callable[[str], Path]) -> None:
