@@ -14,9 +14,9 @@ import numpy as np
 
 from hmc_crowd._base.evidence import refuse_seeing
 from hmc_crowd._base.ids import digest
-from hmc_crowd.campaign._roles import use_labels
+from hmc_crowd.campaign._roles import gold_apart, use_labels
 from hmc_crowd.confidence import Calibrator, calibration_error, load_confidence
-from hmc_crowd.errors import FrameError, InputError, StateError
+from hmc_crowd.errors import FrameError, InputError, ModelError, StateError
 from hmc_crowd.io import read_frame
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ class Calibrated:
     """A stored calibration: what it was learnt from, and what it changes.
 
     ``raw_error`` is the calibration error of the confidences as they came, with its 95 % interval; ``brier`` and
-    ``raw_brier`` are mean squared errors, the first cross-validated.
+    ``raw_brier`` are mean squared errors, the first cross-validated. ``left_out`` gold items stand in one group
+    (dialogue) with items that are no gold and may be audited, so nothing was learnt from them.
     """
 
     aspect: str
@@ -49,21 +50,31 @@ class Calibrated:
     raw_error_high: float
     raw_brier: float
     brier: float
+    left_out: int = 0
 
     def __str__(self) -> str:
+        apart = f"; {self.left_out:,} gold items left out, for others of their groups may be audited"
         return (
             f"calibration {self.version} of {self.aspect!r} by {self.method} on {self.items:,} labels: "
             f"{self.accuracy:.1%} right where the machine said {self.mean_confidence:.1%}; raw calibration error "
             f"{self.raw_error:.4f} [{self.raw_error_low:.4f}, {self.raw_error_high:.4f}], Brier score "
-            f"{self.raw_brier:.4f} -> {self.brier:.4f}"
+            f"{self.raw_brier:.4f} -> {self.brier:.4f}{apart if self.left_out else ''}"
         )
 
 
 def calibrate(context: Context, labelled: Any, *, aspect: str | None, method: str) -> Calibrated:
     """Learn the map of an aspect from gold, or from a table ``confidence, correct``, and store it."""
     name = context.aspect(aspect).name
-    raw, right, items = _from_gold(context, name) if labelled is None else _from_table(labelled)
-    calibrator = Calibrator(method).fit(raw, right)
+    raw, right, items, left_out = _from_gold(context, name) if labelled is None else (*_from_table(labelled), 0)
+    try:
+        calibrator = Calibrator(method).fit(raw, right)
+    except ModelError as why:
+        if not left_out:
+            raise
+        raise ModelError(
+            f"{why}; {left_out:,} gold items were left out, for other items of their group (dialogue) are not gold "
+            "and may be audited: make whole groups gold, or give a table confidence, correct of other items"
+        ) from None
     error = calibration_error(raw, right)
     known: dict[str, Any] = {
         "aspect": name,
@@ -76,6 +87,7 @@ def calibrate(context: Context, labelled: Any, *, aspect: str | None, method: st
         "raw_error_high": error.high,
         "raw_brier": calibrator.brier_["none"],
         "brier": calibrator.brier_[calibrator.method_],
+        "left_out": left_out,
     }
     hashed = digest(raw.tobytes(), right.tobytes())
     with context.begin() as tx:
@@ -128,20 +140,25 @@ def _stored(context: Context, tx: Transaction, aspect: str) -> ModelRecord | Non
     return tx.models.latest(context.campaign_id, _key(aspect))
 
 
-def _from_gold(context: Context, aspect: str) -> tuple[NDArray[np.float64], NDArray[np.bool_], list[str]]:
+def _from_gold(context: Context, aspect: str) -> tuple[NDArray[np.float64], NDArray[np.bool_], list[str], int]:
     with context.store.read() as tx:
         gold = tx.frames.read(context.campaign_id, "gold", aspect=aspect)[["item", "label"]]
         said = tx.frames.read(
             context.campaign_id, "predictions", aspect=aspect, columns=["item", "label", "confidence"]
         )
+        gold = gold.assign(is_apart=gold_apart(context, tx, aspect, gold["item"]))
     both = said.merge(gold, on="item", suffixes=("", "_gold"))
     if both.empty:
         raise StateError(
             f"no gold item of aspect {aspect!r} has a prediction; add_gold() and add_predictions() for the same items, "
             "or give a table confidence, correct"
         )
+    # One turn of a dialogue tells of the others: what people may be asked about to certify stays apart.
+    left_out = int((~both["is_apart"]).sum())
+    both = both[both["is_apart"]]
     right = both["label"].astype(str) == both["label_gold"].astype(str)
-    return both["confidence"].to_numpy(dtype=np.float64), right.to_numpy(dtype=bool), both["item"].tolist()
+    found = (both["confidence"].to_numpy(dtype=np.float64), right.to_numpy(dtype=bool), both["item"].tolist())
+    return *found, left_out
 
 
 def _from_table(labelled: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_], list[str]]:

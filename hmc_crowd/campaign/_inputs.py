@@ -55,8 +55,8 @@ class Inputs:
         ----------
         labelled : path or frame, optional
             Columns ``confidence`` (raw, as in the predictions) and ``correct`` of items that the machine has not learnt
-            from; a column ``item`` lets labels that certify be refused. Default: the campaign's gold items that have a
-            prediction.
+            from; a column ``item`` lets labels that certify be refused, with their groups (dialogues). Default: the
+            campaign's gold items that have a prediction, but those whose group holds items that are no gold.
         aspect : str, optional
             Which question, when the campaign asks several.
         method : {"auto", "isotonic", "platt", "temperature"}

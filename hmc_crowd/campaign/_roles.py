@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from hmc_crowd.errors import StateError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import pandas as pd
-
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import Transaction
 
-__all__ = ["require_fresh_audit", "use_labels"]
+__all__ = ["gold_apart", "require_fresh_audit", "use_labels"]
 
 _NAMED = 3
 
@@ -26,20 +26,42 @@ _NAMED = 3
 def use_labels(
     context: Context, tx: Transaction, aspect: str, role: str, items: Iterable[str], *, purpose: str
 ) -> None:
-    """Note that labels fit, choose or certify; refused where they have the opposite use, or are drawn to certify."""
+    """Note that labels fit, choose or certify; refused where they have the opposite use, or are drawn to certify.
+
+    What fits is held by group: turns of one dialogue are alike, so a calibration that has learnt from one of them is no
+    stranger to the others. `require_fresh_audit` sees to the other direction before anybody is asked.
+    """
     names = list(items)
     if role != "certify":
-        drawn = sorted(_drawn(context, tx, aspect) & set(names))
-        if drawn:
+        certifies = _drawn(context, tx, aspect)
+        _refuse_drawn(sorted(certifies & set(names)), role, purpose)
+    if role == "fit":
+        used = tx.roles.read(context.campaign_id, aspect)
+        certifies |= set(used.loc[used["role"] == "certify", "item"])
+        groups = _groups(context, tx)
+        theirs = {groups.get(each, each) for each in certifies}
+        alike = sorted(each for each in names if groups.get(each, each) in theirs)
+        if alike:
             raise StateError(
-                f"labels of {_shown(drawn)} are drawn to certify, so they cannot {role} ({purpose}): {role} on items "
-                "outside the audit"
+                f"{_shown(alike)} stand in one group (dialogue) with items that certify or are drawn to certify, so "
+                f"they cannot {role} ({purpose}): {role} on groups that have no part in the audit"
             )
     tx.roles.enter(context.campaign_id, aspect, role, names, purpose=purpose)
 
 
+def _refuse_drawn(drawn: list[str], role: str, purpose: str) -> None:
+    if drawn:
+        raise StateError(
+            f"labels of {_shown(drawn)} are drawn to certify, so they cannot {role} ({purpose}): {role} on items "
+            "outside the audit"
+        )
+
+
 def require_fresh_audit(context: Context, tx: Transaction, aspect: str, audited: pd.Series[str]) -> None:
-    """Refuse a plan whose audit drew items with known labels, before anybody is asked or paid."""
+    """Refuse a plan whose audit drew items with known labels, or from groups that the calibration in use has learnt.
+
+    That is before anybody is asked or paid.
+    """
     if audited.empty:
         return
     used = tx.roles.read(context.campaign_id, aspect)
@@ -51,6 +73,38 @@ def require_fresh_audit(context: Context, tx: Transaction, aspect: str, audited:
             f"labels of {_shown(known)} were used for {purpose}, so they cannot certify; add_gold() them, which takes "
             "them out of the batch: their labels are known"
         )
+    newest = tx.models.newest(context.campaign_id, f"confidence:{aspect}")
+    if newest is None:
+        return
+    purpose = f"calibration {newest.version}"
+    fitted = used[(used["role"] == "fit") & (used["purpose"] == purpose)]["item"]
+    if fitted.empty:
+        return
+    groups = _groups(context, tx)
+    theirs = {groups.get(each, each) for each in fitted}
+    alike = [each for each in audited if groups.get(each, each) in theirs]
+    if alike:
+        raise StateError(
+            f"{_shown(alike)} stand in one group (dialogue) with labels that were used for {purpose}, so they cannot "
+            "certify; calibrate() again, which leaves such groups out, or add_gold() the whole groups"
+        )
+
+
+def gold_apart(context: Context, tx: Transaction, aspect: str, gold: pd.Series[str]) -> pd.Series[bool]:
+    """Say of each gold item whether all of its group (dialogue) is gold: nothing of it is left that might certify."""
+    first = tx.campaigns.aspects(context.campaign_id)[0].name
+    if aspect != first:
+        return pd.Series(True, index=gold.index, dtype=bool)
+    groups = _groups(context, tx)
+    known = set(tx.frames.read(context.campaign_id, "gold", aspect=aspect, columns=["item"])["item"])
+    mixed = {group for item, group in groups.items() if item not in known}
+    return pd.Series([groups.get(each, each) not in mixed for each in gold], index=gold.index, dtype=bool)
+
+
+def _groups(context: Context, tx: Transaction) -> dict[str, str]:
+    """Return the group (dialogue) of each item."""
+    items = tx.frames.read(context.campaign_id, "items", columns=["item", "group"])
+    return dict(zip(items["item"].astype(str), items["group"].astype(str), strict=True))
 
 
 def _drawn(context: Context, tx: Transaction, aspect: str) -> set[str]:

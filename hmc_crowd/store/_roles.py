@@ -55,7 +55,16 @@ class RoleRepository(Repository):
         self.refuse(campaign, aspect, role, names)
         row = {"campaign_id": campaign, "aspect": aspect, "role": role, "purpose": purpose, "at": self._session.now()}
         rows = [{**row, "item": item} for item in names]
-        return self._session.run(self._session.insert_new(DataRole), rows) if rows else 0
+        if not rows:
+            return 0
+        new = self._session.run(self._session.insert_new(DataRole), rows)
+        if new < len(rows):
+            # What fits again is kept with its newest purpose: a model that was replaced rules nothing out.
+            table = DataRole.table()
+            which = (table.c.campaign_id == campaign, table.c.aspect == aspect, table.c.role == role)
+            again = sa.update(table).where(*which, self._session.among(table.c.item, names))
+            self._session.run(again.values(purpose=purpose))
+        return new
 
     def refuse(self, campaign: int, aspect: str, role: str, items: Iterable[str]) -> None:
         """Raise `StateError` if a label of these items has a use that rules this one out."""

@@ -78,7 +78,10 @@ def test_what_certifies_is_refused_to_calibrate_and_gold_that_calibrates_is_note
         campaign.calibrate(table)
     campaign.certify()
     roles = campaign.data_roles()
-    assert roles.groupby("role")["item"].nunique().to_dict() == {"certify": 60, "fit": GOLD}
+    assert roles.groupby("role")["item"].nunique().to_dict() == {
+        "certify": 60,
+        "fit": GOLD - 1,
+    }  # one is of a mixed group
     assert set(roles.loc[roles["role"] == "certify", "purpose"]) == {"certificate of round 1"}
     # Certifying again as answers come in is no second use.
     campaign.certify()
@@ -101,6 +104,53 @@ def test_a_plan_never_audits_what_fitted(campaign: Any, truth: Any) -> None:
     )
     with pytest.raises(StateError, match=r"were used for calibration 1.*add_gold\(\) them"):
         campaign.plan(trade_off=0.0, max_human=100, audit=60)
+
+
+@pytest.fixture
+def talks(campaign: Any, truth: Any, tmp_path: Any) -> Any:
+    """The same items as turns of dialogues of four; of every other dialogue all is gold, of the rest one turn."""
+    names = list(truth)
+    group = {name: f"d{n // 4}" for n, name in enumerate(names)}
+    with Campaign.create(tmp_path / "talks.db", labels=["good", "bad"], seed=1, clock=campaign._context.clock) as made:
+        made.add_items(pd.DataFrame({"item": names, "group": [group[each] for each in names], "text": "a turn"}))
+        said = pd.DataFrame({"item": names, "label": [truth[each] for each in names], "confidence": 0.8})
+        said.loc[::5, "label"] = "bad"
+        said["confidence"] = np.linspace(0.6, 0.99, len(names))
+        made.add_predictions(said)
+        whole = {name for name in names[: len(names) // 2] if int(group[name][1:]) % 2 == 0}
+        mixed = set(names[::4])
+        made.add_gold(pd.DataFrame([(each, truth[each]) for each in sorted(whole | mixed)], columns=["item", "label"]))
+        made.estimate_effort()
+        made.whole, made.group = whole, group  # type: ignore[attr-defined]
+        yield made
+
+
+def test_no_turn_of_a_dialogue_calibrates_while_another_may_certify(talks: Any, truth: Any) -> None:
+    learnt = talks.calibrate()
+    assert learnt.left_out > 0
+    roles = talks.data_roles()
+    assert set(roles["item"]) == talks.whole
+    plan = talks.plan(trade_off=0.0, max_human=20, audit=60)
+    assert plan.audit == 60
+    with talks._context.store.read() as tx:
+        rows = tx.plans.read(plan.plan_id, columns=["item", "destination"])
+    audited = rows.loc[rows["destination"].astype(str) == "audit", "item"]
+    one = talks.group[audited.iloc[0]]
+    sibling = next(each for each, group in talks.group.items() if group == one and each not in set(audited))
+    table = pd.DataFrame({"item": [sibling, *sorted(talks.whole)], "confidence": 0.8, "correct": 1})
+    table.loc[::2, "correct"] = 0
+    with pytest.raises(StateError, match="one group"):
+        talks.calibrate(table)
+
+
+def test_a_plan_refuses_the_dialogues_of_the_calibration_in_use_and_a_new_one_lets_it_pass(talks: Any) -> None:
+    """As an older database has it: the calibration was learnt from single turns."""
+    mixed = list(talks.group)[4::8]
+    talks.calibrate(pd.DataFrame({"item": mixed, "confidence": 0.8, "correct": [n % 2 for n in range(len(mixed))]}))
+    with pytest.raises(StateError, match=r"one group \(dialogue\).*calibration 1.*calibrate\(\) again"):
+        talks.plan(trade_off=0.0, max_human=0, audit=100)
+    talks.calibrate()
+    assert talks.plan(trade_off=0.0, max_human=0, audit=100).audit == 100
 
 
 def test_choosing_a_method_by_gold_is_noted(campaign: Any, truth: Any) -> None:
