@@ -13,11 +13,14 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import sqlalchemy as sa
 from starlette.testclient import TestClient
 
 from hmc_crowd._base.clock import VirtualClock
+from hmc_crowd.board._render import slug
+from hmc_crowd.board._session import form_mark
 from hmc_crowd.store import ROLES, AspectRecord
 from tests.attacks import _houses  # noqa: F401  finds board_house
 from tests.attacks._table import Scene, prepared
@@ -56,7 +59,10 @@ def build(folder: Path) -> None:
         owner = Client(board, keys["owner"][1])
         doubtful = {"confidence": 0.5, "effort": 0.0, "text": QUEUED, "risk": "low"}
         items = [{"item": "e-item", **doubtful, "risk": "high"}, {"item": "w-item", **doubtful}]
-        items += [{"item": f"kept{n}", "confidence": 1.0, "effort": 9.0, "text": KEPT, "risk": "low"} for n in range(9)]
+        items += [
+            {"item": f"kept{n}", "confidence": 1.0, "effort": 9.0, "text": f"{KEPT} {n}.", "risk": "low"}
+            for n in range(9)
+        ]
         reply = owner.post("/api/allocate", json={"key": "fill", "campaign": NAME, "items": items}).json()
         kept = [row["item"] for row in reply["decisions"] if row["destination"] == "machine"]
         for role, item in (("worker", "w-item"), ("expert", "e-item")):
@@ -64,9 +70,10 @@ def build(folder: Path) -> None:
             given = Client(board, keys[f"holder {role}"][1]).post("/api/claim", json=body).json()
             assert item in [row["item"] for row in given["items"]], given
         hook = {"key": "h", "campaign": NAME, "url": "http://127.0.0.1:9/x", "events": ["alert"]}
-        made_hook = owner.post("/api/webhooks", json=hook).json()["webhook"]
+        made_hook = owner.post("/api/webhooks", json=hook).json()
         issue(*(role for role in ROLES if role != "owner"))
-    told = {"keys": keys, "kept": kept, "hook": made_hook, "waiting": waiting}
+    told = {"keys": keys, "kept": kept, "hook": made_hook["webhook"], "waiting": waiting}
+    told["secret"] = made_hook["secret"]
     (folder / "known.json").write_text(json.dumps(told))
 
 
@@ -78,15 +85,14 @@ def Client(board: Board, key: str | None) -> TestClient:
 class BoardScene(Scene):
     """A board and a machine door under attack."""
 
-    foreign = (KEPT, "whsec_")
-
     def __init__(self, board: Board, folder: Path, known: dict[str, Any]) -> None:
         super().__init__()
         self.board, self.folder, self.number = board, folder, 0
         self.keys = {name: key for name, (_, key) in known["keys"].items()}
         self.key_ids = {name: number for name, (number, _) in known["keys"].items()}
         self.kept, self.hook = known["kept"], known["hook"]
-        self.foreign = (*self.foreign, *self.keys.values())
+        texts = [f"{KEPT} {name.removeprefix('kept')}." for name in self.kept]
+        self.foreign = (*texts, known["secret"], *self.keys.values())
         self.platform, self.submission = known["waiting"]
         self.signed_in = {role: self._signed_in(role) for role in ("expert", "auditor", "reviewer", "owner")}
 
@@ -112,6 +118,17 @@ class BoardScene(Scene):
         if role is not None:
             made.headers["Cookie"] = self.signed_in[role]
         return made
+
+    def mark(self, role: str, path: str) -> str:
+        """The mark of a form that our page for a role would carry, whether the role may send it or not."""
+        token = self.signed_in[role].partition("=")[2]
+        return form_mark(self.board.house.secret, token, path, at=self.board.clock.now())
+
+    def send(self, role: str, path: str, *, mark: str | None = None, **fields: str) -> Any:
+        """Send a form below the board as a role, with a right mark by default."""
+        right = self.mark(role, path) if mark is None else mark
+        where = "/board/" + path.replace(NAME, quote(slug(NAME), safe=""))
+        return self.browser(role).post(where, data={"mark": right, **fields})
 
     def body(self, **fields: Any) -> dict[str, Any]:
         """A body of the machine API with a key of its own, about the first campaign."""

@@ -195,3 +195,13 @@ def test_a_database_is_for_its_owner_s_eyes_whatever_the_umask(tmp_path: Path, u
         modes = {each.name: oct(stat.S_IMODE(each.stat().st_mode)) for each in files}
         assert set(modes.values()) == {"0o600"}, modes
     assert not list(tmp_path.glob(".*"))
+
+
+def test_a_database_that_was_moved_after_it_was_closed_is_opened_where_it_is(tmp_path) -> None:
+    # A new file may have the number of one that was deleted: the file's number alone does not say which one it is.
+    first = open_store(tmp_path / "first.db", create=True)
+    first.close()
+    (tmp_path / "first.db").rename(tmp_path / "second.db")
+    with open_store(tmp_path / "second.db") as second, second.read() as tx:
+        assert tx.campaigns.names() == []
+    assert not (tmp_path / "first.db").exists()
