@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.extras import require
 from hmc_crowd._base.limits import BodyError, read_body
-from hmc_crowd_local.mturk_api._sigv4 import SignedRequest
+from hmc_crowd._base.senders import Guesses, sender_of
+from hmc_crowd_local.mturk_api._sigv4 import SignedRequest, access_key
 from hmc_crowd_local.mturk_api._wire import CONTENT_TYPE, answer
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from hmc_crowd_local.mturk_api._front import FrontDoor
 
 __all__ = ["build_app"]
+
+_WRONG_KEY = 403
+_TOO_MANY = b'{"__type":"ThrottlingException","Message":"Rate exceeded","TurkErrorCode":"AWS.ServiceUnavailable"}'
 
 
 def build_app(door: FrontDoor) -> Starlette:
@@ -47,6 +51,8 @@ def build_app(door: FrontDoor) -> Starlette:
 
     from hmc_crowd_local.mturk_api._worker_routes import worker_routes
 
+    guesses = Guesses(door.settings.wrong_keys_per_minute)
+
     async def api(request: Request) -> Response:
         try:
             settings = door.settings
@@ -54,7 +60,10 @@ def build_app(door: FrontDoor) -> Starlette:
         except BodyError as error:
             kind = "RequestEntityTooLargeException" if error.status == 413 else "RequestTimeoutException"
             return Response(f'{{"__type":"{kind}"}}'.encode(), error.status, media_type=CONTENT_TYPE)
-        status, content = await run_in_threadpool(answer, door, _signed(request, body))
+        signed = _signed(request, body)
+        status, content = await run_in_threadpool(answer, door, signed)
+        if status == _WRONG_KEY and guesses.is_too_many(sender_of(request), access_key(signed)):
+            return Response(_TOO_MANY, 429, media_type=CONTENT_TYPE)
         return Response(content, status, media_type=CONTENT_TYPE)
 
     return Starlette(routes=[Route("/", api, methods=["POST"]), *worker_routes(door)])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from hmc_crowd.errors import PlatformError
 
-__all__ = ["TurkError", "does_not_exist", "invalid", "wrong_state"]
+__all__ = ["TurkError", "WrongLinkError", "does_not_exist", "invalid", "wrong_state"]
 
 
 class TurkError(PlatformError):
@@ -20,6 +20,14 @@ class TurkError(PlatformError):
         self.message = message
         self.kind = kind
         self.status = status
+
+
+class WrongLinkError(TurkError):
+    """A worker's id without the key that belongs to it."""
+
+    def __init__(self, worker: str) -> None:
+        super().__init__("AWS.NotAuthorized", "This link is not yours; open the one that you were sent.", status=403)
+        self.worker = worker
 
 
 def invalid(message: str, *, code: str = "InvalidParameterValue") -> TurkError:

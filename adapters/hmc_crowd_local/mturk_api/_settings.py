@@ -60,6 +60,9 @@ class Settings:
         Largest body of a requester's call.
     body_s : float, default 20
         Longest that a body may take to arrive.
+    wrong_keys_per_minute : int, default 60
+        Wrong signatures, and wrong links of workers, of one address; ten times as many under one name. Right ones are
+        not counted.
     page_name : str, default "taskAnswers"
         Field in which ``crowd-form`` sends its answers; not confirmed.
     deliver : callable, optional
@@ -90,6 +93,7 @@ class Settings:
     most_answer_bytes: int = 1_000_000
     most_request_bytes: int = 1_000_000
     body_s: float = 20.0
+    wrong_keys_per_minute: int = 60
     page_name: str = "taskAnswers"
     deliver: Callable[[Mapping[str, Any], Mapping[str, Any]], None] | None = None
     on_call: Callable[[str, Mapping[str, Any]], None] | None = None

@@ -20,7 +20,7 @@ from hmc_crowd_local.mturk_api._problems import TurkError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-__all__ = ["SignedRequest", "plain_host", "verify"]
+__all__ = ["SignedRequest", "access_key", "plain_host", "verify"]
 
 _ALGORITHM = "AWS4-HMAC-SHA256"
 _SERVICE = "mturk-requester"
@@ -30,6 +30,7 @@ _FORM = re.compile(
     r"SignedHeaders=(?P<headers>[^,\s]+), *Signature=(?P<signature>[0-9a-f]{64})"
 )
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]{2,45}\]|[a-z0-9.-]{1,253})(?::[0-9]{1,5})?")
+_KEY = re.compile(r"Credential=([^/,\s]{1,100})/")
 _NEEDED = {"host", "x-amz-date", "x-amz-target"}
 
 
@@ -42,6 +43,12 @@ class SignedRequest:
     query: str
     headers: Mapping[str, str]
     body: bytes
+
+
+def access_key(request: SignedRequest) -> str:
+    """Return which key a request names, right or wrong; empty without one."""
+    found = _KEY.search(request.headers.get("authorization", ""))
+    return "" if found is None else found[1]
 
 
 def verify(

@@ -15,10 +15,11 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from hmc_crowd._base.limits import BodyError, read_body
+from hmc_crowd._base.senders import Guesses, sender_of
 from hmc_crowd.errors import HmcCrowdError, InputError
 from hmc_crowd_local._timing import PageEvent
 from hmc_crowd_local.mturk_api import _pages
-from hmc_crowd_local.mturk_api._problems import TurkError
+from hmc_crowd_local.mturk_api._problems import TurkError, WrongLinkError
 from hmc_crowd_local.mturk_api._work import PREVIEW_ID
 from hmc_crowd_local.mturk_api._workers_door import WorkersDoor
 from hmc_crowd_local.mturk_api._xml import plain
@@ -248,9 +249,20 @@ def worker_routes(door: FrontDoor) -> list[Route]:
     def framed_by(request: Request) -> str | None:
         return routes.origin(request) if request.url.path in _INSIDE else None
 
+    guesses = Guesses(door.settings.wrong_keys_per_minute)
+
+    def guarded(request: Request, handle: Callable[[], Response]) -> Response:
+        try:
+            return _guarded(handle, framed_by(request))
+        except WrongLinkError as error:
+            # Right links are never counted, so nobody is locked out by another's guesses.
+            if guesses.is_too_many(sender_of(request), error.worker):
+                return _refusal(429, "Too many wrong links; wait a minute. The right one works.", framed_by(request))
+            return _refusal(error.status, error.message, framed_by(request))
+
     def page(path: str, handle: Callable[[Request], Response]) -> Route:
         async def endpoint(request: Request) -> Response:
-            return await run_in_threadpool(_guarded, lambda: handle(request), framed_by(request))
+            return await run_in_threadpool(guarded, request, lambda: handle(request))
 
         return Route(path, endpoint, methods=["GET"])
 
@@ -261,9 +273,7 @@ def worker_routes(door: FrontDoor) -> list[Route]:
             except BodyError as error:
                 return _refusal(error.status, unread.get(error.status, "It did not come whole."), framed_by(request))
             # Reading a large form takes a while, and nobody else is to wait for it.
-            return await run_in_threadpool(
-                _guarded, lambda: handle(request, _fields(request, body, most)), framed_by(request)
-            )
+            return await run_in_threadpool(guarded, request, lambda: handle(request, _fields(request, body, most)))
 
         return Route(path, endpoint, methods=["POST"])
 
@@ -273,7 +283,7 @@ def worker_routes(door: FrontDoor) -> list[Route]:
                 body = await read_body(request, most=most, within_s=within_s)
             except BodyError as error:
                 return Response(status_code=error.status)
-            return await run_in_threadpool(_guarded, lambda: handle(request, _object(body)))
+            return await run_in_threadpool(guarded, request, lambda: handle(request, _object(body)))
 
         return Route(path, endpoint, methods=["POST"])
 
@@ -337,6 +347,8 @@ def _guarded(handle: Callable[[], Response], framed_by: str | None = None) -> Re
     """Turn a refusal into a page; what the worker typed is never echoed as HTML."""
     try:
         return handle()
+    except WrongLinkError:
+        raise
     except TurkError as error:
         return _refusal(error.status if error.status != _BAD_REQUEST else 409, error.message, framed_by)
     except InputError as error:

@@ -18,7 +18,7 @@ from hmc_crowd_local._tables_mturk import ASSIGNMENT, HIT_TYPE, M_HIT, MESSAGE, 
 from hmc_crowd_local.mturk_api import _work
 from hmc_crowd_local.mturk_api._call import amount
 from hmc_crowd_local.mturk_api._links import check_worker
-from hmc_crowd_local.mturk_api._problems import TurkError, does_not_exist, wrong_state
+from hmc_crowd_local.mturk_api._problems import TurkError, WrongLinkError, does_not_exist, wrong_state
 from hmc_crowd_local.mturk_api._questions import Question, read_question
 from hmc_crowd_local.mturk_api._requirements import guards
 from hmc_crowd_local.mturk_api._tests_of_workers import ask, hand_in_test
@@ -91,14 +91,14 @@ class WorkersDoor:
         ------
         InputError
             The id has not the form of MTurk's worker ids.
-        TurkError
+        WrongLinkError
             The key is missing, not that of the worker, or was taken back.
         """
         check_worker(worker)
         if self._door.settings.trust_worker_ids:
             return
         if not self._door.is_worker_key(worker, key or ""):
-            raise TurkError("AWS.NotAuthorized", "This link is not yours; open the one that you were sent.", status=403)
+            raise WrongLinkError(worker)
 
     def offers(self, worker: str) -> list[Offer]:
         """Return the HITs that a worker may discover, of all accounts, one per group."""

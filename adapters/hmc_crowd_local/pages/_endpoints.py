@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, quote
 
 from hmc_crowd._base.limits import BodyError, RateLimit, read_body
 from hmc_crowd._base.numbers import whole_number
+from hmc_crowd._base.senders import Guesses, sender_of
 from hmc_crowd.errors import DatabaseBusyError, HmcCrowdError, InputError, PlatformError
 from hmc_crowd_local.pages._event_routes import keep_events
 from hmc_crowd_local.pages._frame_routes import arrive
@@ -45,7 +46,8 @@ class Endpoints:
     def __init__(self, house: House) -> None:
         self.house, self.settings = house, house.settings
         self.links = RateLimit(self.settings.per_minute)
-        self.strangers = RateLimit(self.settings.strangers_per_minute)
+        self.arrivals = RateLimit(self.settings.strangers_per_minute)
+        self.guesses = Guesses(self.settings.strangers_per_minute)
         self._threads: CapacityLimiter | None = None
 
     def endpoint(self, door: str, path: str, get: Handler | None, post: Handler | None) -> Callable[..., Any]:
@@ -101,7 +103,7 @@ class Endpoints:
         """Take in somebody who comes in the frame of an MTurk-API platform."""
 
         def answer() -> Response:
-            if not self.strangers.allows(request.client.host if request.client else ""):
+            if not self.arrivals.allows(sender_of(request)):
                 raise RefusedError("too_often", 429)
             root = request.scope.get("root_path", "").rstrip("/")
             try:
@@ -180,8 +182,7 @@ class Endpoints:
             else:
                 invite = self.house.invite_of(token)
         except RefusedError:
-            sender = request.client.host if request.client else ""
-            if not self.strangers.allows(sender):
+            if self.guesses.is_too_many(sender_of(request)):
                 raise RefusedError("too_often", 429) from None
             raise
         if not self.links.allows(token):
