@@ -108,8 +108,14 @@ def check_address(url: str, settings: HookSettings, *, resolve: Callable[..., An
         host, port = parts.hostname, parts.port
     except ValueError:
         host = port = None
-    if host is None or parts.username or parts.fragment or parts.scheme not in {"http", "https"}:
-        raise InputError(f"url is {url[:100]!r}; give an https address without a name or password in it")
+    # A host may be read otherwise by who resolves it than by who sends to it, unless it is written plainly.
+    is_plain = url.isascii() and url.isprintable() and not set(url) & set(' \\"<>')
+    if host is None or port == 0 or not is_plain or "@" in parts.netloc or parts.netloc.endswith(":"):
+        host = None
+    if host is None or "#" in url or parts.scheme not in {"http", "https"}:
+        raise InputError(
+            f"url is {url[:100]!r}; give an https address without a name or password in it, other letters as %.."
+        )
     is_inner = bool({parts.netloc, host} & settings.inner_hosts)
     if parts.scheme == "http" and not is_inner:
         raise InputError(f"url is {url[:100]!r}; give an https address: http would show what it tells to everybody")
@@ -193,10 +199,8 @@ class Deliverer:
         message = {"id": delivery.id, "event": delivery.event, "at": delivery.created_at.isoformat()}
         body = json.dumps(message | {"data": json.loads(delivery.body)}).encode()
         stamp = self._house.clock.now().isoformat()
-        url = httpx.URL(hook.url)
         headers = {
             "Content-Type": "application/json",
-            "Host": url.netloc.decode("ascii"),
             "X-Hmc-Event": delivery.event,
             "X-Hmc-Delivery": delivery.id,
             "X-Hmc-Timestamp": stamp,
@@ -204,6 +208,8 @@ class Deliverer:
         }
         try:
             address = check_address(hook.url, self._settings)
+            url = httpx.URL(hook.url)
+            headers["Host"] = url.netloc.decode("ascii")
             # To the address that was looked at: the name could mean another one by now.
             to = url.copy_with(host=address)
             # Its status is all that counts: what a receiver writes is not read, however long it is.
@@ -213,7 +219,7 @@ class Deliverer:
                 status, is_success = reply.status_code, reply.is_success
         except InputError as error:
             return str(error)
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             return f"{type(error).__name__}: {error}"[:200]
         return None if is_success else f"the receiver answered {status}"
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["moment", "require_known", "require_rows", "require_text", "require_whole"]
 
 _LONGEST = {"item": 500, "label": 500, "worker": 200, "due_at": 60, "key": 200, "campaign": 500, "aspect": 200}
-_LONGEST |= {"risk": 10, "url": 2000}
+_LONGEST |= {"risk": 10, "url": 2000, "webhook": 200}
 _MOST_SKILLS = 20
 _RANGES = {"confidence": (0.0, 1.0), "complexity": (0.0, 1.0), "effort": (0.0, 1e12), "seconds": (0.0, 1e9)}
 _YEARS = (2000, 9000)

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from hmc_crowd.board._once import Reply
     from hmc_crowd.store import KeyRecord, Transaction, WebhookRecord
 
+# As openapi.json says.
+_MOST_EVENTS = 10
+
 __all__ = ["end_webhook", "hooks_view", "list_webhooks", "make_webhook"]
 
 
@@ -23,8 +26,12 @@ def make_webhook(house: BoardHouse, key: KeyRecord, given: dict[str, Any]) -> Re
     context = house.asked(given.get("campaign"))
     url = require_text("url", given.get("url"), "the body")
     events = given.get("events")
-    if not isinstance(events, list) or not all(isinstance(each, str) for each in events):
-        raise InputError("events must be a list of names; see openapi.json")
+    if (
+        not isinstance(events, list)
+        or not 1 <= len(events) <= _MOST_EVENTS
+        or not all(isinstance(each, str) for each in events)
+    ):
+        raise InputError(f"events must be a list of 1 to {_MOST_EVENTS} names; see openapi.json")
     try:
         check_address(url, house.settings.hooks)
     except InputError as error:
@@ -63,7 +70,7 @@ def end_webhook(house: BoardHouse, _key: KeyRecord, given: dict[str, Any]) -> Re
     """End a webhook of a campaign; ending it again under the same client key changes nothing."""
     client_key = require_known(given, {"webhook"})
     context = house.asked(given.get("campaign"))
-    name = require_text("worker", given.get("webhook"), "the body")
+    name = require_text("webhook", given.get("webhook"), "the body")
 
     def work(tx: Transaction, shared: dict[Any, Any]) -> Any:
         tx.hooks.end(name, campaign=context.campaign_id)

@@ -282,3 +282,67 @@ def test_what_a_receiver_writes_is_not_read(board: Board, deliverer: Deliverer) 
     allocate(board)
     assert deliverer.step() == 1
     assert not read
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://1.1.1.1/\x7f",
+        "https://1.1.1.1/ä ö",
+        "https://１.1.1.1/",
+        "https://:password@1.1.1.1/",
+        "https://@1.1.1.1/",
+        "https://example.org\\@1.1.1.1/",
+        "https://1.1.1.1:0/",
+        "https://1.1.1.1:/",
+        "https://1.1.1.1:99999/",
+        "https://1.1.1.1#",
+        "https://[::1",
+        "https://a..b/",
+        "https://" + "a" * 300 + ".com/",
+        "https://xn--/",
+        "https://",
+        "javascript:1",
+        "//1.1.1.1/",
+    ],
+)
+def test_an_odd_address_is_refused_when_it_is_given(board: Board, url: str) -> None:
+    body = {"key": "k", "url": url, "events": ["answer"]}
+    assert board.program("owner").post("/api/webhooks", json=body).status_code == 409
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *({"url": url} for url in (None, 5, [], {}, True, "", "x" * 2001)),
+        *({"events": each} for each in (None, 5, "answer", [], [[]], [{}], [None], ["answer"] * 11, ["odd"], {"a": 1})),
+        *({"campaign": each} for each in ([], {}, 5, "", True)),
+        *({"key": each} for each in ([], {}, 5, "", True, None, "x" * 201)),
+        {"more": 1},
+    ],
+)
+def test_an_odd_body_is_refused(board: Board, given: dict[str, Any]) -> None:
+    body = {"key": "k", "url": "https://1.1.1.1/", "events": ["answer"]} | given
+    assert board.program("owner").post("/api/webhooks", json=body).status_code == 400
+    with board.house.store.read() as tx:
+        assert tx.hooks.webhooks() == []
+
+
+@pytest.mark.parametrize("name", [None, 5, [], {}, "", "x" * 201])
+def test_ending_what_is_no_webhook_is_refused(board: Board, name: Any) -> None:
+    assert board.program("owner").post("/api/webhooks/end", json={"key": "k", "webhook": name}).status_code == 400
+
+
+def test_an_address_that_nothing_can_be_sent_to_holds_up_no_other(
+    board: Board, deliverer: Deliverer, receiver: Receiver
+) -> None:
+    # As an earlier version took it.
+    with board.house.store.begin() as tx:
+        odd = tx.hooks.subscribe(1, "https://1.1.1.1/\x7f", ["answer"], by="owner")
+        good = tx.hooks.subscribe(1, receiver.url, ["answer"], by="owner")
+        tx.hooks.tell(1, "answer", {"n": 1}, hooks=[odd, good])
+    assert deliverer.step() == 2
+    assert len(receiver.got) == 1
+    with board.house.store.read() as tx:
+        problems = {each.webhook_id: each.problem for each in tx.hooks.deliveries(1)}
+    assert "give an https address" in str(problems[odd.id])

@@ -259,3 +259,11 @@ def test_boto_works_by_each_name_of_this_machine_and_through_a_proxy(make_house)
     client = boto("https://work.example.org", house.key)
     client.meta.events.register("before-send.mturk.*", through_a_proxy)
     assert client.get_account_balance()["AvailableBalance"] == "10000.00"
+
+
+def test_wrong_signatures_are_put_off_and_right_ones_never(make_house) -> None:
+    house = make_house(wrong_keys_per_minute=3)
+    wrong = Key(house.key.access_key_id, "x" * 40)
+    assert [post(house, signed(house, key=wrong))[0] for _ in range(5)] == [403] * 3 + [429] * 2
+    assert post(house, signed(house, key=wrong))[1]["__type"] == "ThrottlingException"
+    assert post(house, signed(house))[0] == 200

@@ -235,3 +235,15 @@ def test_a_tab_that_was_closed_is_found_again_in_the_list_until_the_work_is_hand
     house.workers.submit(names[sooner], [("q", "1")])
     clock.advance(1201)  # and what was not handed in in time is no longer under way
     assert "Continue" not in house.page("GET", "/mturk/hits?workerId=A1").text
+
+
+def test_wrong_links_are_put_off_and_right_ones_never(make_house) -> None:
+    house = make_house(trust_worker_ids=False, wrong_keys_per_minute=5)
+    right = house.door.worker_key("A1")
+    paths = ("/mturk/hits?workerId=A1&key=x", "/mturk/hits?workerId=A1&key=" + "é" * 32, "/mturk/hits?workerId=A2&key=")
+    codes = [house.page("GET", paths[n % 3]).status_code for n in range(7)]
+    assert codes == [403] * 5 + [429] * 2
+    sent = house.page("POST", "/mturk/return", data={"workerId": "A1", "key": "x", "assignmentId": "B"})
+    drafts = house.page("POST", "/mturk/draft", json={"workerId": "A1", "key": "ключ"})
+    assert (sent.status_code, drafts.status_code) == (429, 429)
+    assert house.page("GET", f"/mturk/hits?workerId=A1&key={right}").status_code == 200
