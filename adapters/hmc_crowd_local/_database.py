@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from hmc_crowd._base.addresses import shown_address
 from hmc_crowd._base.extras import require
 from hmc_crowd._base.private import make_private_file
 from hmc_crowd._base.sqlite import holds_anything, keep_write_ahead_log, open_by_house
@@ -77,7 +78,7 @@ class Database:
     @property
     def shown(self) -> str:
         """The address without its password."""
-        return self.url.render_as_string(hide_password=True)
+        return shown_address(self.url.render_as_string(hide_password=True))
 
     @property
     def file(self) -> Path | None:

@@ -11,6 +11,7 @@ import os
 from typing import Any
 from urllib.parse import urlsplit
 
+from hmc_crowd._base.addresses import shown_address
 from hmc_crowd.errors import InputError, PlatformError
 
 __all__ = ["CLOSED", "MODES", "check_endpoint", "mode_of", "refuse_closed_service", "resolve_endpoint"]
@@ -35,7 +36,9 @@ def check_endpoint(address: str) -> str:
     """Refuse Amazon's hosts, and plain http to anywhere but this machine."""
     parts = urlsplit(address)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise InputError(f"address is {address[:200]!r}; write it as https://host or http://127.0.0.1:port")
+        raise InputError(
+            f"address is {shown_address(address)[:200]!r}; write it as https://host or http://127.0.0.1:port"
+        )
     if _is_amazon(parts.hostname):
         raise PlatformError(f"address {parts.hostname} is Amazon's: {CLOSED}")
     if parts.username or parts.password:

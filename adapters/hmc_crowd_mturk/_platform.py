@@ -11,6 +11,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from hmc_crowd._base.addresses import shown_address
 from hmc_crowd._base.money import Money, parse_money
 from hmc_crowd.platform import Account, Capabilities
 from hmc_crowd_mturk._two_steps import TwoStepBonuses
@@ -77,4 +78,6 @@ class MTurkPlatform(TwoStepBonuses):
         """Say which endpoint, whose key (its end), which mode, and what is left."""
         balance = self._api.read("GetAccountBalance", "AvailableBalance")
         money = parse_money(balance, currency=self._currency, name="balance")
-        return Account(self.name, self._api.endpoint, self._account, self._mode, Money(money.minor, self._currency))
+        return Account(
+            self.name, shown_address(self._api.endpoint), self._account, self._mode, Money(money.minor, self._currency)
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hmc_crowd._base.addresses import shown_address
 from hmc_crowd._base.clock import SystemClock
 from hmc_crowd.errors import InputError
 from hmc_crowd_prolific._bonuses import Bonuses
@@ -90,7 +91,7 @@ class ProlificClient:
         self.hooks = Hooks(self.http)
 
     def __repr__(self) -> str:
-        return f"ProlificClient({self.http.base_url!r}, mode={self.http.mode!r})"
+        return f"ProlificClient({shown_address(self.http.base_url)!r}, mode={self.http.mode!r})"
 
     def __enter__(self) -> ProlificClient:
         return self

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast, get_args
 from urllib.parse import urlsplit
 
+from hmc_crowd._base.addresses import shown_address
 from hmc_crowd._base.clock import SystemClock
 from hmc_crowd.errors import InputError
 from hmc_crowd_prolific._client import API_URL, ProlificClient
@@ -102,12 +103,14 @@ def _mode(url: str, mode: str | None) -> Mode:
     is_local = is_this_machine(url)
     parts = urlsplit(url)
     if not parts.hostname or parts.scheme not in ({"http", "https"} if is_local else {"https"}):
-        raise InputError(f"address is {url!r}; give an https address, because the token goes with every request")
+        raise InputError(
+            f"address is {shown_address(url)!r}; give an https address, because the token goes with every request"
+        )
     if mode is None:
         return "stub" if is_local else "read"
     if mode not in get_args(Mode):
         raise InputError(f"mode is {mode!r}; use 'read', 'stub' or 'live'")
     if mode == ("live" if is_local else "stub"):
         where = "on this machine, which is never live" if is_local else "not on this machine, so no stand-in"
-        raise InputError(f"mode is {mode!r}, but {url} is {where}; correct one of them")
+        raise InputError(f"mode is {mode!r}, but {shown_address(url)} is {where}; correct one of them")
     return cast("Mode", mode)

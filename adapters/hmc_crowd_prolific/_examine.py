@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from hmc_crowd._base.addresses import shown_address
 from hmc_crowd._base.findings import Finding
 from hmc_crowd._base.reach import look_at_address, look_at_skew
 from hmc_crowd.errors import HmcCrowdError, InputError, PlatformUnavailableError
@@ -77,7 +78,7 @@ def _said(check: str, look: Callable[[], Finding]) -> Finding:
 
 def _token(platform: ProlificPlatform) -> Finding:
     found = platform.client.workspaces.all()
-    return Finding("token", "ok", f"{platform.client.http.base_url} knows it; {len(found)} workspaces")
+    return Finding("token", "ok", f"{shown_address(platform.client.http.base_url)} knows it; {len(found)} workspaces")
 
 
 def _workspace(platform: ProlificPlatform) -> Finding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from hmc_crowd._base.addresses import shown_address
 from hmc_crowd.errors import InputError, PlatformError
 from hmc_crowd_prolific._models import Subscription
 from hmc_crowd_prolific._parse import identity, one, rows
@@ -40,7 +41,9 @@ class Hooks:
             The target is not https. (On this machine, with a stand-in, http will do.)
         """
         if urlsplit(target_url).scheme != "https" and self._http.mode == "live":
-            raise InputError(f"target_url is {target_url!r}; Prolific delivers to public https addresses only")
+            raise InputError(
+                f"target_url is {shown_address(target_url)!r}; Prolific delivers to public https addresses only"
+            )
         body = {"workspace_id": workspace, "event_type": event_type, "target_url": target_url}
         made = self._http.once("POST", "hooks/subscriptions/", body)
         subscription = Subscription.read(one(made.data))

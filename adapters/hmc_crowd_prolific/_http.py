@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import httpx
 
+from hmc_crowd._base.addresses import shown_address
 from hmc_crowd._base.clock import SystemClock
 from hmc_crowd.errors import NeedsHumanError, PlatformError, PlatformUnavailableError, StateError
 from hmc_crowd_prolific._deadline import DeadlineTransport
@@ -109,7 +110,7 @@ class Http:
         )
 
     def __repr__(self) -> str:
-        return f"Http({self.base_url!r}, mode={self.mode!r})"
+        return f"Http({shown_address(self.base_url)!r}, mode={self.mode!r})"
 
     def close(self) -> None:
         """Close the connections."""
@@ -242,8 +243,8 @@ class Http:
     def _require_writes(self, method: str, path: str) -> None:
         if self.mode == "read":
             raise StateError(
-                f"{method} {shown_path(path)} on {self.base_url} was not sent: the mode is 'read'. Prolific has no "
-                "sandbox and this may spend money; connect with mode='live' to allow it"
+                f"{method} {shown_path(path)} on {shown_address(self.base_url)} was not sent: the mode is 'read'. "
+                "Prolific has no sandbox and this may spend money; connect with mode='live' to allow it"
             )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from hmc_crowd._base.addresses import shown_address
 from hmc_crowd.errors import InputError, NeedsHumanError, PlatformError, PlatformUnavailableError
 from hmc_crowd.platform import Account, Capabilities, Recruitment, RemoteHit, RemoteSubmission, SubmissionState
 from hmc_crowd_prolific._bonuses import BATCH_LIMIT
@@ -95,7 +96,9 @@ class ProlificPlatform(TwoStepBonuses, Eligibility):
         """Say which workspace would pay, and what it has available."""
         balance = self.client.workspaces.balance(self.workspace)
         http = self.client.http
-        return Account(self.name, http.base_url, f"workspace {self.workspace}", http.mode, balance.available)
+        return Account(
+            self.name, shown_address(http.base_url), f"workspace {self.workspace}", http.mode, balance.available
+        )
 
     def examine(self, around: Surroundings, *, public_url: str | None = None) -> Iterator[Finding]:
         """Look whether participants would reach us and be paid; changes nothing. See `hmc-crowd doctor`."""

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from hmc_crowd._base.addresses import shown_address
 from hmc_crowd.errors import InputError
 from hmc_crowd.platform import FeeSchedule
 
@@ -85,10 +86,12 @@ def router_url(study_url: str) -> str:
     parts = urlsplit(study_url)
     is_local = is_this_machine(study_url)
     if not parts.hostname or parts.scheme not in ({"https", "http"} if is_local else {"https"}) or parts.fragment:
-        raise InputError(f"study_url is {study_url!r}; give the https address of the page that receives participants")
+        raise InputError(
+            f"study_url is {shown_address(study_url)!r}; give the https address of the page that receives participants"
+        )
     given = re.findall(r"PROLIFIC_PID|STUDY_ID|SESSION_ID", study_url)
     if given:
-        raise InputError(f"study_url is {study_url!r}; leave out {given[0]}, it is added")
+        raise InputError(f"study_url is {shown_address(study_url)!r}; leave out {given[0]}, it is added")
     words = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
     return f"{study_url}{'&' if parts.query else '?'}{words}"
 

@@ -11,6 +11,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
+from hmc_crowd._base.addresses import shown_address
 from hmc_crowd._base.findings import Finding
 
 if TYPE_CHECKING:
@@ -103,19 +104,19 @@ def look_at_address(url: str, around: Surroundings, *, check: str, expect: Mappi
     """
     import httpx
 
-    parts = urlsplit(url)
+    parts, shown = urlsplit(url), shown_address(url)
     if parts.scheme != "https" and not _is_loopback(parts.hostname):
-        return [Finding(check, "fail", f"{url} is no https address; serve it behind a TLS proxy")]
+        return [Finding(check, "fail", f"{shown} is no https address; serve it behind a TLS proxy")]
     found = []
     if parts.scheme == "https":
         found += look_at_certificate(parts.hostname or "", parts.port or 443, around)
     try:
         answer = around.ask("GET", url)
     except httpx.HTTPError as error:
-        text = f"{url} does not answer ({type(error).__name__}); start `hmc-crowd serve` and check proxy and firewall"
+        text = f"{shown} does not answer ({type(error).__name__}); start `hmc-crowd serve` and check proxy and firewall"
         return [Finding(check, "fail", text), *found]
     found.append(look_at_clock(answer.headers.get("date"), around.now(), check=f"{check}: clock"))
-    return [_answered(url, answer.status_code, check, expect, is_public=parts.scheme == "https"), *found]
+    return [_answered(shown, answer.status_code, check, expect, is_public=parts.scheme == "https"), *found]
 
 
 def _answered(url: str, status: int, check: str, expect: Mapping[int, str], *, is_public: bool) -> Finding:

@@ -18,6 +18,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from hmc_crowd._base.addresses import shown_address
 from hmc_crowd.errors import HmcCrowdError, InputError
 
 if TYPE_CHECKING:
@@ -114,11 +115,13 @@ def check_address(url: str, settings: HookSettings, *, resolve: Callable[..., An
         host = None
     if host is None or "#" in url or parts.scheme not in {"http", "https"}:
         raise InputError(
-            f"url is {url[:100]!r}; give an https address without a name or password in it, other letters as %.."
+            f"url is {shown_address(url)[:100]!r}; give an https address without a name or password in it, other letters as %.."
         )
     is_inner = bool({parts.netloc, host} & settings.inner_hosts)
     if parts.scheme == "http" and not is_inner:
-        raise InputError(f"url is {url[:100]!r}; give an https address: http would show what it tells to everybody")
+        raise InputError(
+            f"url is {shown_address(url)[:100]!r}; give an https address: http would show what it tells to everybody"
+        )
     try:
         found = resolve(host, port or (443 if parts.scheme == "https" else 80), type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):

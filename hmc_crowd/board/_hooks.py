@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from hmc_crowd._base.addresses import shown_address
 from hmc_crowd.board._deliver import check_address, hook_secret
 from hmc_crowd.board._fields import require_known, require_text
 from hmc_crowd.board._once import as_text, once
@@ -92,4 +93,4 @@ def hooks_view(house: BoardHouse, campaign: str) -> dict[str, Any]:
 
 
 def _shown(hook: WebhookRecord) -> dict[str, Any]:
-    return {"webhook": hook.id, "url": hook.url, "events": list(hook.events), "by": hook.by}
+    return {"webhook": hook.id, "url": shown_address(hook.url), "events": list(hook.events), "by": hook.by}

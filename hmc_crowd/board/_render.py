@@ -10,6 +10,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from hmc_crowd._base.addresses import shown_address
 from hmc_crowd._base.money import Money
 
 __all__ = ["HEADERS", "STATIC", "draw", "name_of", "slug", "static_file"]
@@ -64,6 +65,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["address"] = shown_address
     environment.filters["part"] = lambda value: quote(str(value), safe="")
     environment.filters["money"] = lambda minor, currency: str(Money(int(minor), currency))
     environment.filters["slug"] = lambda name: quote(slug(str(name)), safe="")

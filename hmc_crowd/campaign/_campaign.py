@@ -612,7 +612,7 @@ class Campaign(
         with self._context.store.read() as tx:
             frame = _labels.final_labels(self._context, tx, name)
         if target is not None:
-            return write_frame(frame, target, overwrite=overwrite)
+            return write_frame(frame, target, overwrite=overwrite, safe_for_spreadsheets="auto")
         return _data.like_the_items(self._context, frame)
 
     def cases(self, expert: str, *, aspect: str | None = None) -> Any:

@@ -230,4 +230,4 @@ def _of_file(
 def _write(frame: object, path: Path, *, overwrite: bool) -> Path:
     from hmc_crowd.io import write_frame
 
-    return write_frame(frame, path, overwrite=overwrite)  # type: ignore[arg-type]  # because pandas loads late
+    return write_frame(frame, path, overwrite=overwrite, safe_for_spreadsheets="auto")  # type: ignore[arg-type]  # because pandas loads late

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hmc_crowd._base.addresses import shown_address
 from hmc_crowd.cli._wording import HelpfulGroup
 from hmc_crowd.errors import InputError
 
@@ -162,7 +163,9 @@ def connect(platform: str, workplace: str | None, endpoint: str | None = None) -
     from hmc_crowd.platform import find_platform
 
     if platform == LOCAL and endpoint is not None:
-        raise InputError(f"--endpoint is {endpoint!r}, but the local platform is a database; name it with --workplace")
+        raise InputError(
+            f"--endpoint is {shown_address(endpoint)!r}, but the local platform is a database; name it with --workplace"
+        )
     place: Any = find_platform(platform, workplace if platform == LOCAL else endpoint)
     try:
         yield place
@@ -197,7 +200,9 @@ def connect_pages(place: Any, pages: str | None, workplace: str | None) -> "Iter
             yield shown_by
         return
     if pages is not None:
-        raise InputError(f"--pages is {pages!r}, but {place.name} shows the work on pages of its own; leave it out")
+        raise InputError(
+            f"--pages is {shown_address(pages)!r}, but {place.name} shows the work on pages of its own; leave it out"
+        )
     yield None
 
 

@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from hmc_crowd._base.addresses import shown_address
 from hmc_crowd._base.findings import Finding
 from hmc_crowd._base.keys import config_folder
 from hmc_crowd._base.private import wider_than_owner
@@ -66,5 +67,7 @@ def _file_of(address: str) -> Path | None:
 def _origin(public_url: str) -> str:
     parts = urlsplit(public_url)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/"):
-        raise InputError(f"--public-url is {public_url!r}; give the https address that people's browsers use")
+        raise InputError(
+            f"--public-url is {shown_address(public_url)!r}; give the https address that people's browsers use"
+        )
     return f"{parts.scheme}://{parts.netloc}"

@@ -121,7 +121,7 @@ def effort_features(
             else _read(gold_checks, texts=("worker",), times=("at",), flag="right"),
             reviews=None if reviews is None else _read(reviews, texts=("worker",), times=("at",), flag="approved"),
         )
-    written = None if out is None else write_frame(frame, out, overwrite=overwrite)
+    written = None if out is None else write_frame(frame, out, overwrite=overwrite, safe_for_spreadsheets="auto")
     _show_features(frame, made, written, as_json=as_json)
 
 

@@ -51,7 +51,7 @@ def estimate(
     if out is not None:
         from hmc_crowd.io import write_frame
 
-        write_frame(figure.table, out, overwrite=overwrite)
+        write_frame(figure.table, out, overwrite=overwrite, safe_for_spreadsheets="auto")
     if as_json:
         metrics = {name: each.to_dict() for name, each in figure.metrics.items()}
         emit_json(

@@ -8,7 +8,7 @@ import typer
 from hmc_crowd.cli._app import PEOPLE, AsJson, Language, PublicUrl, Skill, Workplace, app, connect, link_base
 from hmc_crowd.cli._arguments import skill_words
 from hmc_crowd.cli._quota_words import attribute_words
-from hmc_crowd.cli._show import emit_json, notes, say, table
+from hmc_crowd.cli._show import echo, emit_json, notes, say, table
 from hmc_crowd.cli._wording import HelpfulGroup
 from hmc_crowd.errors import InputError
 
@@ -49,7 +49,7 @@ def invites_issue(
     if as_json:
         emit_json({"invite_id": invite.invite_id, "link": invite.url(base)})
         return
-    typer.echo(invite.url(base))
+    echo(invite.url(base))
     notes(
         [*unsure, f"it works until {invite.expires_at:%Y-%m-%d %H:%M} UTC; hmc-crowd invites revoke {invite.invite_id}"]
     )

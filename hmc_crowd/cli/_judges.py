@@ -18,7 +18,7 @@ from hmc_crowd.cli._judges_work import (
     require_writable,
 )
 from hmc_crowd.cli._metrics_file import read_table
-from hmc_crowd.cli._show import emit_json, progress_bar, say, table
+from hmc_crowd.cli._show import echo, emit_json, progress_bar, say, table
 from hmc_crowd.cli._wording import HelpfulGroup
 from hmc_crowd.errors import InputError
 
@@ -139,9 +139,9 @@ def run(
     from hmc_crowd.io import write_frame
 
     if out is not None:
-        write_frame(judged, out, overwrite=overwrite)
+        write_frame(judged, out, overwrite=overwrite, safe_for_spreadsheets="auto")
     if predictions is not None:
-        write_frame(predictions_of(judged, answers), predictions, overwrite=overwrite)
+        write_frame(predictions_of(judged, answers), predictions, overwrite=overwrite, safe_for_spreadsheets="auto")
     if as_json:
         emit_json({"judge": asked.name, "version": asked.version, "judgements": judged})
         return
@@ -194,7 +194,7 @@ def sample(
     if out is not None:
         from hmc_crowd.io import write_frame
 
-        write_frame(drawn, out, overwrite=overwrite)
+        write_frame(drawn, out, overwrite=overwrite, safe_for_spreadsheets="auto")
     if as_json:
         emit_json({"pairs": drawn, "length_balance": balance, "is_symmetric": balance.is_symmetric})
         return
@@ -225,7 +225,7 @@ def card(
     if as_json:
         emit_json(made.to_dict())
     else:
-        typer.echo(made.to_markdown(), nl=False)
+        echo(made.to_markdown(), nl=False)
 
 
 @judges_app.command("pin")

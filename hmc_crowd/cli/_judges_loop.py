@@ -41,7 +41,7 @@ def winrate(
     if out is not None:
         from hmc_crowd.io import write_frame
 
-        write_frame(rates.table, out, overwrite=overwrite)
+        write_frame(rates.table, out, overwrite=overwrite, safe_for_spreadsheets="auto")
     if as_json:
         emit_json(rates.to_dict())
         return

@@ -12,28 +12,16 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
+from hmc_crowd._base.printable import escaped
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["BoundedHandler", "bounded_log", "escaped"]
+__all__ = ["BoundedHandler", "bounded_log"]
 
 _LONGEST = 1_000
 _LONGEST_TRACEBACK = 4_000
 _MOST_KINDS = 1_000
-# What moves a terminal's cursor, ends a line, or turns the direction of what follows.
-_CONTROLS = {
-    code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
-    for code in (*range(32), *range(127, 160), 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
-}
-
-
-def escaped(text: str) -> str:
-    r"""Return a text whose control characters are written out.
-
-    >>> print(escaped("a" + chr(10) + chr(27) + "[31mb"))
-    a\x0a\x1b[31mb
-    """
-    return text.translate(_CONTROLS)
 
 
 class BoundedHandler(logging.StreamHandler[TextIO]):

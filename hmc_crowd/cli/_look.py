@@ -25,7 +25,7 @@ from hmc_crowd.cli._app import (
 from hmc_crowd.cli._doctor import look_at_platform, look_at_rights
 from hmc_crowd.cli._facts import status_facts
 from hmc_crowd.cli._outside_facts import ask, leave_unless_done
-from hmc_crowd.cli._show import busy, emit_json, facts, say, table
+from hmc_crowd.cli._show import busy, echo, emit_json, facts, say, table
 
 _NEEDED = ("hmc-crowd", "numpy", "pandas", "pyarrow", "scikit-learn", "sqlalchemy", "alembic")
 _EXTRAS = {
@@ -122,7 +122,7 @@ def doctor(
     else:
         table(shown)
     if failed:
-        typer.echo(f"hmc-crowd: not in order: {', '.join(failed)}", err=True)
+        echo(f"hmc-crowd: not in order: {', '.join(failed)}", err=True)
         raise typer.Exit(1)
 
 

@@ -108,6 +108,10 @@ def _complain(message: str, kind: str, code: int, *, as_json: bool) -> None:
     """Say it on standard error; where a program reads us, as JSON on standard output too."""
     import json
 
+    from hmc_crowd._base.addresses import without_secrets
+    from hmc_crowd._base.printable import escaped
+
+    message = escaped(without_secrets(message))
     if as_json:
         sys.stdout.write(json.dumps({"error": {"type": kind, "message": message, "exit_code": code}}) + "\n")
     sys.stderr.write(f"hmc-crowd: {message}\n")

@@ -8,7 +8,7 @@ import typer
 
 from hmc_crowd._base.money import Money
 from hmc_crowd.cli._facts import account_rows, count
-from hmc_crowd.cli._show import say
+from hmc_crowd.cli._show import echo, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,8 +122,8 @@ def ask(questions: Sequence[Question]) -> None:
 def leave_unless_done(*, asked: int, later: int = 0) -> None:
     """Leave with 3 where a person must decide, or where calling again goes on."""
     if asked:
-        typer.echo("hmc-crowd: a person must decide; hmc-crowd status shows the questions", err=True)
+        echo("hmc-crowd: a person must decide; hmc-crowd status shows the questions", err=True)
         raise typer.Exit(3)
     if later:
-        typer.echo(f"hmc-crowd: {later:,} put off by the platform; call it again to go on with them", err=True)
+        echo(f"hmc-crowd: {later:,} put off by the platform; call it again to go on with them", err=True)
         raise typer.Exit(3)

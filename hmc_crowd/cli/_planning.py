@@ -263,7 +263,7 @@ def route(
             **optional,
         )
         rows = result.to_frame(frame["item"].tolist())
-    written = None if out is None else write_frame(rows, out, overwrite=overwrite)
+    written = None if out is None else write_frame(rows, out, overwrite=overwrite, safe_for_spreadsheets="auto")
     if as_json:
         figures = ("objective", "human_count", "human_share", "effort_share", "trade_off", "cap", "max_human", "ties")
         shown = {name: getattr(result, name) for name in figures}
@@ -306,7 +306,7 @@ def sweep(
         result = sweep_grid(
             frame["confidence"], frame["effort"], trade_offs=prices, max_humans=caps, **limit, **optional
         )
-    written = None if out is None else write_frame(result, out, overwrite=overwrite)
+    written = None if out is None else write_frame(result, out, overwrite=overwrite, safe_for_spreadsheets="auto")
     if as_json:
         emit_json(result if written is None else {"points": len(result), "out": written})
     elif written is not None:

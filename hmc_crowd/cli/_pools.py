@@ -221,7 +221,7 @@ def pools_payroll(
         columns = ["worker", "submission_id", "what", "amount_minor", "currency", "active_s"]
         frame = pd.DataFrame([{name: getattr(each, name) for name in columns} for each in owed], columns=columns)
         # The file is written first: what cannot be handed to a payroll is not called paid.
-        written = None if out is None else write_frame(frame, out, overwrite=overwrite)
+        written = None if out is None else write_frame(frame, out, overwrite=overwrite, safe_for_spreadsheets="auto")
         new = place.paid_out(owed) if paid else 0
     if as_json:
         emit_json({"owed": frame, "paid": new, "out": written})

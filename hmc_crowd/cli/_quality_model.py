@@ -43,7 +43,7 @@ def model(
         if out is not None:
             from hmc_crowd.io import write_frame
 
-            write_frame(found.workers, out, overwrite=overwrite)
+            write_frame(found.workers, out, overwrite=overwrite, safe_for_spreadsheets="auto")
         emit_json(
             {
                 "said": str(found),

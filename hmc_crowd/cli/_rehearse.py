@@ -145,7 +145,7 @@ def simulate(
             deadline_days=None if within is None else read_duration(within, name="--within") / 86_400,
         )
     summary = result.summary()
-    written = None if out is None else write_frame(result.frame, out, overwrite=overwrite)
+    written = None if out is None else write_frame(result.frame, out, overwrite=overwrite, safe_for_spreadsheets="auto")
     if as_json:
         emit_json({"summary": summary, "assumptions": result.assumptions, "out": written})
         return

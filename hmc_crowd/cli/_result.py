@@ -17,7 +17,7 @@ from hmc_crowd.cli._app import (
 )
 from hmc_crowd.cli._certify_counts import Counts, certify_counts
 from hmc_crowd.cli._facts import certificate_facts
-from hmc_crowd.cli._show import busy, emit_json, facts, notes, say
+from hmc_crowd.cli._show import busy, echo, emit_json, facts, notes, say
 from hmc_crowd.errors import InputError
 
 _ALONE = "Without a campaign"
@@ -122,7 +122,7 @@ def certify(
             facts(*certificate_facts(result))
             notes(result.assumptions, kind="assuming")
     if at_least is not None and bound < at_least:
-        typer.echo(f"hmc-crowd: {bound:.4f} is below the {at_least:g} asked for{_why(most, at_least)}", err=True)
+        echo(f"hmc-crowd: {bound:.4f} is below the {at_least:g} asked for{_why(most, at_least)}", err=True)
         raise typer.Exit(1 if most < at_least else INCONCLUSIVE)
 
 

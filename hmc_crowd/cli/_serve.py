@@ -20,7 +20,7 @@ from hmc_crowd.cli._app import (
     connect,
     link_base,
 )
-from hmc_crowd.cli._show import emit_json, facts, notes, say, table
+from hmc_crowd.cli._show import as_json_text, echo, emit_json, facts, notes, say, table
 from hmc_crowd.cli._wording import HelpfulGroup
 from hmc_crowd.errors import InputError
 
@@ -125,12 +125,11 @@ def _named(context: typer.Context, db: str) -> str | None:
 
 def _started(shown: list[tuple[str, str]], where: str, *, as_json: bool) -> None:
     """Say that requests are answered: one line for programs, the addresses for people."""
-    import json
     import sys
 
     if as_json:
         said = {"serving": [{"what": what, "url": url} for what, url in shown], "workplace": where, "pid": os.getpid()}
-        typer.echo(json.dumps(said))
+        echo(as_json_text(said))
     else:
         facts(f"serving {where}; Ctrl-C stops it", [(what, url) for what, url in shown])
     sys.stdout.flush()
@@ -212,7 +211,7 @@ def keys_issue(
         emit_json(shown)
         return
     for name, value in shown.items():
-        typer.echo(f"{name}={value}")
+        echo(f"{name}={value}")
     notes(["the secret is shown this once; whoever has it acts as the requester"])
 
 
@@ -291,7 +290,7 @@ def keys_worker(
     if as_json:
         emit_json({"link": link})
     else:
-        typer.echo(link)
+        echo(link)
         notes(unsure)
 
 

@@ -17,6 +17,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from hmc_crowd._base.addresses import shown_address
 from hmc_crowd._base.extras import require
 from hmc_crowd._base.serving import keep_peer
 from hmc_crowd.cli._connections import ACCEPTED_AT_ONCE, places, protocol_with
@@ -83,9 +84,11 @@ def public_address(host: str, port: int, public_url: str | None) -> str:
         parts.scheme == "http" and is_loopback(parts.hostname or "") and is_loopback(host)
     )
     if not is_fine or not parts.hostname or parts.query or parts.fragment or parts.username:
-        raise InputError(f"--public-url is {public_url!r}; give the https address that people's browsers use")
+        raise InputError(
+            f"--public-url is {shown_address(public_url)!r}; give the https address that people's browsers use"
+        )
     if parts.path.strip("/"):
-        raise InputError(f"--public-url is {public_url!r}; give a host of its own, without a path")
+        raise InputError(f"--public-url is {shown_address(public_url)!r}; give a host of its own, without a path")
     return f"{parts.scheme}://{parts.netloc}"
 
 

@@ -1,6 +1,7 @@
 """How results reach the terminal: sentences, facts and tables for people, JSON for programs, progress for who waits.
 
 Standard output carries results alone. Bars and spinners go to standard error, and only when a person is looking.
+Whatever is printed passes here, and no control character of somebody's text reaches the terminal: each is written out.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from hmc_crowd._base.printable import escaped, escaped_json, escaped_lines
 from hmc_crowd.cli._wording import on_the_command_line
 
 if TYPE_CHECKING:
@@ -26,14 +28,32 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-__all__ = ["busy", "emit_json", "facts", "give", "notes", "progress_bar", "say", "table", "tell", "to_plain"]
+__all__ = [
+    "as_json_text",
+    "busy",
+    "echo",
+    "emit_json",
+    "facts",
+    "give",
+    "notes",
+    "progress_bar",
+    "say",
+    "table",
+    "tell",
+    "to_plain",
+]
 
 _NARROWEST = 40
 
 
+def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
+    """Print a text as it stands, but for control characters, which are written out."""
+    typer.echo(escaped_lines(text), err=err, nl=nl)
+
+
 def say(text: str, *, indent: str = "") -> None:
     """Print sentences, wrapped between words to the width of the terminal; a path is never broken."""
-    for line in text.splitlines() or [""]:
+    for line in escaped_lines(text).split("\n"):
         inner = indent or " " * (len(line) - len(line.lstrip()))
         typer.echo(
             "\n".join(
@@ -46,7 +66,12 @@ def say(text: str, *, indent: str = "") -> None:
 
 def emit_json(result: Any) -> None:
     """Print a result as JSON; what is undefined is null."""
-    typer.echo(json.dumps(to_plain(result), ensure_ascii=False, indent=2, allow_nan=False))
+    typer.echo(as_json_text(result, indent=2))
+
+
+def as_json_text(result: Any, *, indent: int | None = None) -> str:
+    """Return a result as JSON that a terminal shows without harm."""
+    return escaped_json(json.dumps(to_plain(result), ensure_ascii=False, indent=indent, allow_nan=False))
 
 
 def tell(found: Any, *, as_json: bool, said: Sequence[str] = ()) -> None:
@@ -65,8 +90,10 @@ def facts(headline: str, rows: Sequence[tuple[str, str | None]]) -> None:
     column = max((len(name) for name, _ in known), default=0) + 4
     room = max(_NARROWEST - column, _width() - column)
     for name, value in known:
-        lines = textwrap.wrap(value, room, break_long_words=False, break_on_hyphens=False) or [""]
-        typer.echo(f"  {name}".ljust(column) + f"\n{' ' * column}".join(lines))
+        lines = textwrap.wrap(
+            escaped(value.replace("\n", " ")), room, break_long_words=False, break_on_hyphens=False
+        ) or [""]
+        typer.echo(f"  {escaped(name)}".ljust(column) + f"\n{' ' * column}".join(lines))
 
 
 def notes(texts: Sequence[str], *, kind: str = "note") -> None:
@@ -141,7 +168,9 @@ def table(frame: pd.DataFrame, *, title: str | None = None, note: str | None = N
     for column in frame.columns:
         kind = frame[column].dtype.kind
         # Words of a header may go to lines of their own; underscores would keep them together.
-        shown.add_column(str(column).replace("_", " "), justify="right" if kind in "iuf" else "left", overflow="fold")
+        shown.add_column(
+            escaped(str(column)).replace("_", " "), justify="right" if kind in "iuf" else "left", overflow="fold"
+        )
     for row in zip(*cells.values(), strict=True):
         shown.add_row(*row)
     Console(highlight=False, markup=False, width=_width()).print(shown)
@@ -177,7 +206,7 @@ def give(
     """
     from hmc_crowd.io import write_frame
 
-    written = None if out is None else write_frame(found, out, overwrite=overwrite)
+    written = None if out is None else write_frame(found, out, overwrite=overwrite, safe_for_spreadsheets="auto")
     if as_json:
         emit_json(found)
     elif written is not None:
@@ -194,7 +223,7 @@ def _cells(values: pd.Series[Any]) -> list[Any]:
 
     decimals = _decimals(values)
     # Text, not str: markup in somebody's item must not colour our terminal.
-    return [Text(_cell(value, decimals)) for value in values.tolist()]
+    return [Text(escaped(_cell(value, decimals))) for value in values.tolist()]
 
 
 def _decimals(values: pd.Series[Any], most: int = 4) -> int:
@@ -227,7 +256,7 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     # rich would lead standard output to standard error too, past the file or program that it goes to.
     console, is_terminal = Console(stderr=True), sys.stdout.isatty()
     with Progress(*columns, console=console, transient=True, redirect_stdout=is_terminal) as bar:
@@ -236,7 +265,7 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
         def move(what: str, done: int, total: int) -> None:
             size = total if total > 0 else None
             if what not in tasks:
-                tasks[what] = bar.add_task(what, total=size)
+                tasks[what] = bar.add_task(escaped(what), total=size)
             bar.update(tasks[what], completed=done, total=size)
 
         yield move

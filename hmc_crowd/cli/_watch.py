@@ -1,6 +1,5 @@
 """The command watch: reconcile on a timer until nothing is open, or until a person is needed."""
 
-import json
 import time
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,7 +27,7 @@ from hmc_crowd.cli._app import (
 from hmc_crowd.cli._arguments import read_budget, read_duration, require_budget
 from hmc_crowd.cli._outside import By, Outside, outside
 from hmc_crowd.cli._outside_facts import ask, leave_unless_done
-from hmc_crowd.cli._show import to_plain
+from hmc_crowd.cli._show import as_json_text, echo
 from hmc_crowd.errors import DatabaseBusyError, InputError, PlatformUnavailableError, StateError
 
 _LEAST_S = 1.0
@@ -141,6 +140,6 @@ def _waiting(at: Outside, now: datetime) -> str:
 
 def _print(tick: Tick, *, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(to_plain(tick), ensure_ascii=False, allow_nan=False))
+        echo(as_json_text(tick))
     else:
-        typer.echo(str(tick))  # one line for each look, however wide the terminal is
+        echo(str(tick))  # one line for each look, however wide the terminal is

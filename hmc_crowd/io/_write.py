@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from hmc_crowd._base.private import private_draft
+from hmc_crowd._base.spreadsheets import inert
 from hmc_crowd.errors import FrameError, InputError
 from hmc_crowd.io._forms import Form, form_of_path, unique_names
 
@@ -21,15 +22,13 @@ if TYPE_CHECKING:
 
 __all__ = ["to_arrow", "to_records", "write_frame"]
 
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-
 
 def write_frame(
     frame: pd.DataFrame,
     target: str | os.PathLike[str],
     *,
     overwrite: bool = False,
-    safe_for_spreadsheets: bool = False,
+    safe_for_spreadsheets: bool | Literal["auto"] = False,
 ) -> Path:
     """Write a frame to a file, whole or not at all, that its owner alone may read.
 
@@ -41,9 +40,10 @@ def write_frame(
         Its ending says the kind: ``.csv``, ``.tsv``, ``.jsonl`` (``.ndjson``), ``.parquet`` (``.pq``).
     overwrite : bool, default False
         Replace a file that exists. Off, so that nobody loses labels to a repeated command.
-    safe_for_spreadsheets : bool, default False
+    safe_for_spreadsheets : bool or "auto", default False
         CSV and TSV only: put an apostrophe before text that a spreadsheet would run as a formula (it begins with
-        ``=``, ``+``, ``-``, ``@``, tab or carriage return). Off, because such a file does not read back as it was.
+        ``=``, ``+``, ``-``, ``@``, tab or carriage return, and is no number). Off, because such a file does not read
+        back as it was. "auto" is on for these kinds and has no effect on the others, which no spreadsheet runs.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def write_frame(
     path = Path(target)
     form = form_of_path(path)
     spread = form in {Form.CSV, Form.TSV}
-    if safe_for_spreadsheets and not spread:
+    if safe_for_spreadsheets is True and not spread:
         raise InputError(f"safe_for_spreadsheets is for CSV and TSV but the file is {path.name}; leave it out")
     unique_names(list(frame.columns), "the frame to be written")
     if path.is_dir():
@@ -80,7 +80,7 @@ def write_frame(
     try:
         with private_draft(path, overwrite=overwrite) as draft:
             if spread:
-                _write_csv(frame, draft, delimiter="," if form is Form.CSV else "\t", safe=safe_for_spreadsheets)
+                _write_csv(frame, draft, delimiter="," if form is Form.CSV else "\t", safe=bool(safe_for_spreadsheets))
             elif form is Form.JSONL:
                 _write_jsonl(frame, draft, name=path.name)
             else:
@@ -101,22 +101,17 @@ def write_frame(
 def _write_csv(frame: pd.DataFrame, draft: Path, *, delimiter: str, safe: bool) -> None:
     text = _plain_times(frame)
     if safe:
-        text = text.rename(columns=_guarded)
+        text = text.rename(columns=inert)
     returns = False
     for column in text.columns:
         if _is_text(text[column]):
             if safe:
-                text[column] = text[column].map(_guarded)
+                text[column] = text[column].map(inert)
             # Python's csv leaves a lone carriage return unquoted, which reads back as the end of a row.
             cells = text[column].to_numpy(dtype=object).tolist()
             returns = returns or any("\r" in cell for cell in cells if isinstance(cell, str))
     quoting: Literal[0, 2] = 2 if returns else 0  # csv.QUOTE_NONNUMERIC, csv.QUOTE_MINIMAL
     text.to_csv(draft, index=False, sep=delimiter, lineterminator="\n", encoding="utf-8", quoting=quoting)
-
-
-def _guarded(value: Any) -> Any:
-    """Put an apostrophe before what a spreadsheet would run."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
 
 
 def _write_jsonl(frame: pd.DataFrame, draft: Path, *, name: str) -> None:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import stamina
 
+from hmc_crowd._base.addresses import shown_address
 from hmc_crowd.errors import InputError, PlatformError
 from hmc_crowd.judges._ask import Completion, Request
 from hmc_crowd.judges._crew import Crew
@@ -211,7 +212,7 @@ class Endpoint:
             raise LaterError("the server gives no log probabilities", after_s=0.0)
         if reply.status in _FATAL:
             raise PlatformError(
-                f"{self._url} answers {reply.status} {error_words(reply)}; check the address, the model "
+                f"{shown_address(self._url)} answers {reply.status} {error_words(reply)}; check the address, the model "
                 f"{self.model!r} and the key in the environment"
             )
         if reply.status != 200:
@@ -261,7 +262,9 @@ def _address(base_url: str) -> httpx.URL:
     except httpx.InvalidURL:
         url = httpx.URL("")
     if url.scheme not in {"http", "https"} or not url.host:
-        raise InputError(f"base_url is {base_url!r}; give an http(s) address such as http://127.0.0.1:8000/v1")
+        raise InputError(
+            f"base_url is {shown_address(base_url)!r}; give an http(s) address such as http://127.0.0.1:8000/v1"
+        )
     if url.userinfo:
         raise InputError(f"base_url holds a password; put the key into the environment ({KEY_VARIABLE})")
     return url

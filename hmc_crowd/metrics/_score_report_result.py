@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hmc_crowd._base.private import make_private_folder, private_draft
+from hmc_crowd._base.spreadsheets import inert_frame
 from hmc_crowd.errors import InputError
 from hmc_crowd.metrics._score_report_html import section
 
@@ -65,7 +66,7 @@ class ScoreReport:
         for name, frame in self.tables.items():
             path = base / f"{_file_name(name)}.{suffix}"
             with private_draft(path) as draft:
-                frame.to_csv(draft, sep=sep, index=name not in UNLABELLED)
+                inert_frame(frame).to_csv(draft, sep=sep, index=name not in UNLABELLED)
             paths.append(path)
         return paths
 

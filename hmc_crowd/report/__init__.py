@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from hmc_crowd._base.spreadsheets import inert_frame as inert
 from hmc_crowd.report._blocks import Document, Fact, Figure, Section, Table
 from hmc_crowd.report._data import ReportData, Summary
 from hmc_crowd.report._dots import Dots, dot_chart
@@ -17,7 +18,7 @@ from hmc_crowd.report._publication import croissant, latex_table, methods_paragr
 from hmc_crowd.report._sections import build_document
 from hmc_crowd.report._svg import Chart, Series, histogram, line_chart
 from hmc_crowd.report._times import time_both_ways
-from hmc_crowd.report._write import ReportPaths, inert, render_html, write_document, write_report
+from hmc_crowd.report._write import ReportPaths, render_html, write_document, write_report
 
 __all__ = [
     "Axis",

@@ -15,12 +15,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hmc_crowd._base.spreadsheets import inert_frame
 from hmc_crowd.errors import InputError
 from hmc_crowd.report._sections import build_document
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from hmc_crowd.report._blocks import Document
     from hmc_crowd.report._data import ReportData
     from hmc_crowd.report._svg import Chart
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["ReportPaths", "render_html", "write_document", "write_report"]
 
 # Spreadsheets run a cell that starts so as a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True)
@@ -166,32 +164,7 @@ def _stage(document: Document, html: Path, staging: Path, charts: list[Chart]) -
     (staging / html.name).write_text(page, encoding="utf-8", newline="\n")
     (staging / f"{html.stem}.json").write_text(to_json(document), encoding="utf-8", newline="\n")
     for key, table in document.tables.items():
-        inert(table.frame).to_csv(tables / f"{key}.csv", index=False, lineterminator="\n")
-
-
-def inert(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a copy whose texts no spreadsheet runs: an apostrophe before what would start a formula.
-
-    Numbers written as text stay as they are. The JSON file holds the exact text.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> inert(pd.DataFrame({"text": ["=1+1", "-3", "hello"]}))["text"].tolist()
-    ["'=1+1", '-3', 'hello']
-    """
-    texts = [name for name in frame.columns if frame[name].dtype.kind not in "biufcmM"]
-    return frame.assign(**{name: frame[name].map(_inert) for name in texts})
-
-
-def _inert(value: Any) -> Any:
-    if not isinstance(value, str) or not value.startswith(_FORMULA):
-        return value
-    try:
-        float(value)
-    except ValueError:
-        return f"'{value}"
-    return value
+        inert_frame(table.frame).to_csv(tables / f"{key}.csv", index=False, lineterminator="\n")
 
 
 def _stale(html: Path, wanted: set[str]) -> list[Path]:

@@ -17,6 +17,7 @@ from weakref import WeakValueDictionary
 
 import sqlalchemy as sa
 
+from hmc_crowd._base.addresses import shown_address
 from hmc_crowd._base.extras import require
 from hmc_crowd._base.sqlite import open_by_house
 from hmc_crowd.errors import InputError
@@ -64,7 +65,7 @@ def parse_url(url: str | Path) -> Address:
     if parsed.drivername in _POSTGRES:
         require("psycopg", extra="postgres", purpose="A PostgreSQL database")
         parsed = parsed.set(drivername="postgresql+psycopg")
-        return Address(parsed, parsed.render_as_string(hide_password=True), None)
+        return Address(parsed, shown_address(parsed.render_as_string(hide_password=True)), None)
     if parsed.drivername not in {"sqlite", "sqlite+pysqlite"}:
         raise InputError(
             f"--db names a {parsed.drivername} database; use sqlite:///file.db or postgresql://user@host/name"

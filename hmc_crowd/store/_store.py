@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hmc_crowd._base.addresses import shown_address
 from hmc_crowd._base.clock import Clock, SystemClock
 from hmc_crowd._base.private import make_private_file
 from hmc_crowd._base.sqlite import holds_anything, keep_write_ahead_log
@@ -168,7 +169,7 @@ class Store:
     @property
     def url(self) -> str:
         """The database's URL, its password masked."""
-        return self._address.url.render_as_string(hide_password=True)
+        return shown_address(self._address.url.render_as_string(hide_password=True))
 
     @property
     def is_sqlite(self) -> bool:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from hmc_crowd._base.private import private_draft
+from hmc_crowd._base.spreadsheets import inert
 from hmc_crowd.errors import InputError
 from hmc_crowd_local._tables_mturk import ASSIGNMENT, HIT_TYPE, M_HIT
 from hmc_crowd_local.mturk_api._call import amount
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["batch_rows", "write_batch_file"]
 
 _STATUS = {"submitted": "Submitted", "approved": "Approved", "rejected": "Rejected"}
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_batch_file(
@@ -191,4 +191,4 @@ def _cell(value: Any, *, safe: bool) -> str:
         moment: datetime = value
         return moment.isoformat()
     text = plain(str(value))
-    return f"'{text}" if safe and text.startswith(_FORMULA) else text
+    return str(inert(text)) if safe else text
