@@ -9,7 +9,8 @@ import pytest
 import sqlalchemy as sa
 from hmc_crowd_local._database import Database
 from hmc_crowd_mturk._guard import check_endpoint
-from hmc_crowd_prolific import StudySettings, connect
+from hmc_crowd_prolific import connect
+from hmc_crowd_prolific._settings import router_url
 
 from hmc_crowd._base.addresses import shown_address, without_secrets
 from hmc_crowd._base.reach import Outside, look_at_address
@@ -107,7 +108,7 @@ def test_no_refusal_repeats_it() -> None:
 
 
 def test_a_judges_endpoint_that_refuses_is_named_without_it() -> None:
-    network = httpx.MockTransport(lambda _: httpx.Response(401, json={}))
+    network = httpx.MockTransport(lambda _: httpx.Response(401, stream=httpx.ByteStream(b"{}")))
     client = Endpoint(f"https://example.org/v1?api_key={HIDDEN}", "m", transport=network, attempts=1)
     with pytest.raises(PlatformError) as caught:
         client.complete([Request((("user", "Which?"),), 5, 0.0, 0)], lambda *_: None)
@@ -119,11 +120,8 @@ def test_an_account_and_a_client_show_none() -> None:
     with connect(f"https://example.org/api/?key={HIDDEN}", environment=environment) as platform:
         assert HIDDEN not in repr(platform.client) + repr(platform.client.http)
     with pytest.raises(InputError) as caught:
-        from hmc_crowd_prolific._settings import router_url
-
         router_url(f"http://example.org/?token={HIDDEN}")
     assert HIDDEN not in str(caught.value)
-    assert StudySettings().study_url is None
 
 
 def test_a_look_from_outside_names_none() -> None:
