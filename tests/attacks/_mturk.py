@@ -39,6 +39,8 @@ FORM = (
     "</QuestionIdentifier><QuestionContent><Text>Is it so?</Text></QuestionContent><AnswerSpecification>"
     "<FreeTextAnswer/></AnswerSpecification></Question></QuestionForm>"
 )
+#: The host that calls are signed for.
+HERE = "http://127.0.0.1:8000"
 TARGET = "MTurkRequesterServiceV20170117."
 
 
@@ -141,7 +143,7 @@ class MTurkScene(Scene):
     @property
     def honest(self) -> TestClient:
         """A browser whose pages nobody listens to."""
-        return TestClient(self.app, follow_redirects=False)
+        return TestClient(self.app, base_url=HERE, follow_redirects=False)
 
     def who(self, worker: str = EVE) -> dict[str, str]:
         """The link's parts of a worker; Eve has hers only."""
@@ -161,12 +163,13 @@ class MTurkScene(Scene):
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         used = key or self.eves
         headers = {"X-Amz-Target": TARGET + operation, "Content-Type": "application/x-amz-json-1.1"}
-        asked = AWSRequest("POST", "http://testserver/", headers=headers, data=content)
+        asked = AWSRequest("POST", f"{HERE}/", headers=headers, data=content)
         SigV4Auth(Credentials(used.access_key_id, used.secret_access_key), "mturk-requester", "us-east-1").add_auth(
             asked
         )
         signed = dict(asked.headers.items()) | changes.get("headers", {})
-        return self.client.post(changes.get("path", "/"), content=changes.get("content", content), headers=signed)
+        client = self.honest if changes.get("is_honest") else self.client
+        return client.post(changes.get("path", "/"), content=changes.get("content", content), headers=signed)
 
     def stored(self) -> list[Any]:
         with self.door.database.read() as connection:
@@ -175,8 +178,9 @@ class MTurkScene(Scene):
     def goes_on(self) -> None:
         bobs = self.honest.get("/mturk/draft", params={**self.who(BOB), "assignmentId": self.ids.bob})
         assert DRAFT in bobs.text
-        view = self.door.call("main", "GetHIT", {"HITId": self.ids.hit})["HIT"]
-        assert view["HITStatus"] == "Assignable"
+        view = self.call("GetHIT", {"HITId": self.ids.hit}, key=self.key, is_honest=True)
+        assert view.json()["HIT"]["HITStatus"] == "Assignable"
+        assert self.call("GetAccountBalance", {}, is_honest=True).status_code == 200
 
     def ends(self) -> None:
         sent = {**self.who(ANN), "assignmentId": self.ids.ann, "q": "yes"}

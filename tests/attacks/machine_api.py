@@ -49,7 +49,8 @@ def _with_no_key(path: str, method: str) -> Any:
         owner = scene.keys["owner"]
         for header in (
             None, "", "Bearer", "Bearer ", f"Basic {owner}", f"Token {owner}", owner, f"Bearer {owner[:-1]}",
-            f"Bearer {owner}x", f"Bearer {owner} {owner}", "Bearer é", "Bearer %", "Bearer ' OR 1=1 --", f"Bearer {scene.key_ids['owner']}",
+            f"Bearer {owner}x", f"Bearer {owner} {owner}",
+            "Bearer é", "Bearer %", "Bearer ' OR 1=1 --", f"Bearer {scene.key_ids['owner']}",
         ):  # fmt: skip
             headers = {} if header is None else {"Authorization": header.encode("utf-8")}
             reply = call(scene, scene.program(), path, method, headers=headers)

@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -27,7 +28,7 @@ from hmc_crowd.board._render import STATIC, slug
 from tests.attacks import _fuzz
 from tests.attacks._board import NAME, board
 from tests.attacks._fuzz import Route, Sender, Sent, broken, drawn, field_names, walk
-from tests.attacks._mturk import ANN, EVE, FORM, TARGET, mturk
+from tests.attacks._mturk import ANN, EVE, FORM, HERE, TARGET, mturk
 from tests.attacks._pages import empty_workplace, pages
 from tests.attacks._prolific import SECRET as HOOK_SECRET
 from tests.attacks._prolific import prolific
@@ -277,9 +278,10 @@ def signed(key: tuple[str, str], operation: str, body: bytes) -> list[tuple[byte
     from botocore.credentials import Credentials
 
     headers = {"X-Amz-Target": TARGET + operation, "Content-Type": "application/x-amz-json-1.1"}
-    asked = AWSRequest("POST", "http://testserver/", headers=headers, data=body)
+    asked = AWSRequest("POST", f"{HERE}/", headers=headers, data=body)
     SigV4Auth(Credentials(*key), "mturk-requester", "us-east-1").add_auth(asked)
-    return [(name.lower().encode(), value.encode()) for name, value in asked.headers.items()]
+    found = [(name.lower().encode(), value.encode()) for name, value in asked.headers.items()]
+    return [*found, (b"host", urlsplit(HERE).netloc.encode())]
 
 
 def shaped(shape: Any, dice: random.Random, known: Callable[[str], Any], name: str = "") -> Any:
