@@ -150,8 +150,8 @@ def open_engine(address: Address, *, busy_s: float) -> Shared:
         found = None
     if found is None:
         return Shared(make_engine(address, busy_s=busy_s))
-    # The file itself and its name: one that was moved away has connections of its own, and the number of a file that was
-    # deleted is given to the next one, wherever that is. No connection may be used on both sides of a fork.
+    # The file itself and its name: one that was moved away has connections of its own, and the number of a deleted file
+    # is given to the next one, wherever that is. No connection may be used on both sides of a fork.
     key = (
         os.getpid(),
         str(address.file and address.file.resolve()),
