@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from hmc_crowd._base.extras import HOW_TO_INSTALL
 from hmc_crowd._base.sqlite import open_by_house, open_sqlite
 from hmc_crowd.errors import DatabaseBusyError, SchemaVersionError, StoreError
 
@@ -127,7 +128,7 @@ class Keeper:
         if copy.revision not in self._schema.revisions():
             raise SchemaVersionError(
                 f"the copy of the {self.name} was made by a newer hmc-crowd (schema {copy.revision}); upgrade: "
-                "pip install --upgrade hmc-crowd"
+                f"{HOW_TO_INSTALL}"
             )
 
     def load(self, folder: Path, copy: Copy) -> None:

@@ -115,7 +115,8 @@ def check_address(url: str, settings: HookSettings, *, resolve: Callable[..., An
         host = None
     if host is None or "#" in url or parts.scheme not in {"http", "https"}:
         raise InputError(
-            f"url is {shown_address(url)[:100]!r}; give an https address without a name or password in it, other letters as %.."
+            f"url is {shown_address(url)[:100]!r}; give an https address without a name or password in it, other "
+            "letters as %.."
         )
     is_inner = bool({parts.netloc, host} & settings.inner_hosts)
     if parts.scheme == "http" and not is_inner:

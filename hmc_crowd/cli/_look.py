@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from hmc_crowd._base.extras import install_line
 from hmc_crowd._base.findings import Finding
 from hmc_crowd.cli._app import (
     BEGIN,
@@ -132,7 +133,7 @@ def _checks(db: str) -> list[Finding]:
     rows = [("python", sys.version_info >= (3, 11), sys.version.split()[0])]
     rows += [(package, found is not None, found or "missing") for package, found in _versions(_NEEDED)]
     rows += [
-        (f"extra {extra}", True, f"{package} {found}" if found else f"absent; pip install 'hmc-crowd[{extra}]'")
+        (f"extra {extra}", True, f"{package} {found}" if found else f"absent; {install_line(extra)}")
         for extra, (package, found) in zip(_EXTRAS, _versions(tuple(_EXTRAS.values())), strict=True)
     ]
     platforms = platform_names()

@@ -162,6 +162,6 @@ def _easy_words() -> frozenset[str]:
     spec = find_spec("textstat")
     places = [] if spec is None else list(spec.submodule_search_locations or [])
     if not places:
-        raise MissingExtraError("The Dale-Chall score needs textstat: pip install 'hmc-crowd[text]'")
+        raise MissingExtraError("The Dale-Chall score needs textstat: pip install textstat")
     path = Path(places[0]) / "resources" / "en" / "easy_words.txt"
     return frozenset(line.strip() for line in path.read_text(encoding="utf-8").splitlines())

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
+from hmc_crowd._base.extras import HOW_TO_INSTALL
 from hmc_crowd.errors import NotOurDatabaseError, SchemaVersionError, StoreError
 
 if TYPE_CHECKING:
@@ -42,9 +43,7 @@ def migrations_folder() -> Path:
     packed = package / "_migrations"
     if (packed / "env.py").exists():
         return packed
-    raise StoreError(
-        "this installation of hmc-crowd lacks its migrations; reinstall it: pip install --force-reinstall hmc-crowd"
-    )
+    raise StoreError(f"this installation of hmc-crowd lacks its migrations; install it again: {HOW_TO_INSTALL}")
 
 
 def _config(connection: sa.Connection) -> Config:
@@ -114,7 +113,7 @@ def require_current(connection: sa.Connection, *, where: str) -> None:
     if found not in known:
         raise SchemaVersionError(
             f"{where} was made by a newer hmc-crowd (schema {found}, this one knows up to {known[0]}); "
-            "upgrade: pip install --upgrade hmc-crowd"
+            f"upgrade: {HOW_TO_INSTALL}"
         )
     if found != known[0]:
         raise SchemaVersionError(

@@ -364,7 +364,7 @@ def test_a_database_without_write_permission_is_left_alone(hmc: Any, at: Callabl
 FOREIGN: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
     "newer": (
         lambda file: _execute(file, "UPDATE hmc_crowd_store_version SET version_num = '9999'"),
-        ("newer hmc-crowd", "pip install --upgrade hmc-crowd"),
+        ("newer hmc-crowd", "upgrade: pip install . in its checkout"),
     ),
     "not ours": (
         lambda file: (file.unlink(), _execute(file, "CREATE TABLE songs (title TEXT)")),

@@ -124,7 +124,7 @@ def test_without_the_dictionary_one_clear_sentence(monkeypatch: pytest.MonkeyPat
 
 def test_without_the_extra_one_clear_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hmc_crowd.effort._readability.find_spec", lambda _: None)
-    with pytest.raises(MissingExtraError, match=r"needs textstat: pip install 'hmc-crowd\[text\]'"):
+    with pytest.raises(MissingExtraError, match=r"needs textstat: pip install textstat"):
         readability(TEXTS)
 
 

@@ -116,7 +116,9 @@ def test_a_newer_database_asks_for_an_upgrade(database_url: str) -> None:
     open_store(database_url, create=True).close()
     execute(database_url, f"UPDATE {VERSION_TABLE} SET version_num = '9999'")
     for create in (True, False):
-        with pytest.raises(SchemaVersionError, match=r"newer hmc-crowd .*9999.* pip install --upgrade hmc-crowd"):
+        with pytest.raises(
+            SchemaVersionError, match=r"newer hmc-crowd .*9999.* upgrade: pip install \. in its checkout"
+        ):
             open_store(database_url, create=create)
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlparse
 
-from hmc_crowd._base.extras import require
+from hmc_crowd._base.extras import install_line, require
 from hmc_crowd.errors import InputError, MissingExtraError, ModelError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def find(name: str) -> str:
         spec = find_spec(package)
         places = [] if spec is None else list(spec.submodule_search_locations or [])
         if not places:
-            raise MissingExtraError(f"encoder {name!r} needs {package}: pip install 'hmc-crowd[text]'")
+            raise MissingExtraError(f"encoder {name!r} needs {package}: {install_line('text')}")
         return str(Path(places[0]) / inside)
     folder = Path(name).expanduser()
     if folder.exists() or name.startswith((".", "/", "~")):
