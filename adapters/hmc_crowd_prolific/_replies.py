@@ -9,6 +9,7 @@ from typing import Any
 __all__ = ["error_text", "shown_path"]
 
 _LONGEST = 300
+_MOST_READ = 8_000
 _TAGS = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 
 
@@ -38,7 +39,8 @@ def error_text(body: bytes, *, secret: str = "") -> str:
             parts = []
         written = ": ".join(parts) or written
     else:
-        written = _TAGS.sub(" ", written)
+        # More than so much is never shown, and an expression over all of it would take as long as its sender likes.
+        written = _TAGS.sub(" ", written[:_MOST_READ])
     if secret:
         written = written.replace(secret, "***")
     written = " ".join(written.split())

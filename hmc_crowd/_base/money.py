@@ -13,7 +13,7 @@ __all__ = ["Money", "parse_money", "parse_pay", "round_half_up"]
 # Currencies without two decimals that people may meet on the platforms; every other one has two.
 _DECIMALS = {"JPY": 0, "KRW": 0, "VND": 0, "CLP": 0, "ISK": 0, "BHD": 3, "KWD": 3, "JOD": 3}
 _SYMBOLS = {"$": "USD", "£": "GBP", "€": "EUR"}
-_TEXT = re.compile(r"^\s*(?P<symbol>[$£€])?\s*(?P<amount>\d{1,15}(?:\.\d{1,3})?)\s*(?P<code>[A-Za-z]{3})?\s*$")
+_TEXT = re.compile(r"(?P<symbol>[$£€])?\s*(?P<amount>[0-9]{1,15}(?:\.[0-9]{1,3})?)\s*(?P<code>[A-Za-z]{3})?")
 
 
 @dataclass(frozen=True, order=True)
@@ -67,7 +67,7 @@ def parse_money(text: str, *, currency: str | None = None, name: str = "amount")
     >>> parse_money("12.5", currency="GBP").minor
     1250
     """
-    match = _TEXT.match(text)
+    match = _TEXT.fullmatch(text.strip())
     if match is None:
         raise InputError(f"{name} is {text!r}; write an amount and a currency, for example 1500USD or 12.50GBP")
     codes = {code for code in (_SYMBOLS.get(match["symbol"] or ""), (match["code"] or "").upper() or None) if code}

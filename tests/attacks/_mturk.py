@@ -121,7 +121,7 @@ def build(folder: Path) -> None:
 
 
 def settings() -> Settings:
-    return Settings(fees=AMAZON_FEES, allow_http=True)
+    return Settings(fees=AMAZON_FEES, allow_http=True, hosts=["testserver"])
 
 
 class MTurkScene(Scene):
