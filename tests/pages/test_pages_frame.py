@@ -172,3 +172,8 @@ def test_a_published_hit_waits_in_an_order_of_its_own(tmp_path, clock, new_house
     plain.get(address(hit=key))
     assert plain.path == "q/1"
     assert re.search(r"so|it goes", plain.text)
+
+
+@pytest.mark.parametrize("to", ["http://[::1", "https://\u2100.example", "", "x" * 5000])
+def test_an_address_to_hand_in_to_that_is_none_is_refused(framed, to) -> None:
+    assert framed.client().get(address(turkSubmitTo=to)).status_code == 404

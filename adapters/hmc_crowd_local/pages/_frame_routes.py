@@ -32,12 +32,15 @@ _MOST_ARRIVALS = 1_000
 
 
 def origin_of(url: str) -> str:
-    """Return scheme and host of an address, to be compared.
+    """Return scheme and host of an address, to be compared; nothing where it is no address.
 
     >>> origin_of("https://Work.example.org/path")
     'https://work.example.org'
     """
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""  # half an address of IPv6, letters that are none of a host's
     return f"{parts.scheme}://{parts.netloc}".lower()
 
 
