@@ -16,6 +16,7 @@ SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&{{7*7}}${7*7}
 SIGNED_IN = ("expert", "auditor", "reviewer", "owner")
 EXPERTS = ("experts/case", "experts/judge", "experts/decide", "experts")
 at = partial(attack, "board", scene=board)
+at_experts = partial(attack, "experts", scene=board)
 CAMPAIGN = f"/board/c/{quote(slug(NAME), safe='')}"
 #: What each form needs to do something.
 FORMS: dict[str, dict[str, str]] = {
@@ -95,15 +96,16 @@ def _with_mark(path: str, right: str, kind: str) -> Any:
 
 
 for _path, _, _right, _method in _PAGES:
+    _at = at_experts if "expert" in _path or "sample" in _path else at
     _shown = f"{_method} {_path or 'the list'}"
-    at(f"without a sign-in: {_shown}", defence="everybody signs in first")(_as_nobody(_path, _method))
+    _at(f"without a sign-in: {_shown}", defence="everybody signs in first")(_as_nobody(_path, _method))
     if any(not may(role, _right) for role in SIGNED_IN):
-        at(f"by roles without the right: {_shown}", defence="one table of roles and rights")(
+        _at(f"by roles without the right: {_shown}", defence="one table of roles and rights")(
             _without_right(_path, _method, _right)
         )
     if _method == "POST":
         for _kind in ("none", "another page's", "another session's"):
-            at(f"a form with a mark that is {_kind}: {_path}", defence="a form's mark fits session, page and time")(
+            _at(f"a form with a mark that is {_kind}: {_path}", defence="a form's mark fits session, page and time")(
                 _with_mark(_path, _right, _kind)
             )
 
@@ -266,7 +268,7 @@ def _(scene: BoardScene) -> None:
         assert QUEUED not in reply.text
 
 
-@at("an auditor reads what people and the machine said", defence="an auditor sees figures")
+@at_experts("an auditor reads what people and the machine said", defence="an auditor sees figures")
 def _(scene: BoardScene) -> None:
     for path, asked in (("item", {"id": "i00"}), ("submission", {"id": scene.submission, "platform": "local"})):
         reply = scene.browser("auditor").get(f"{CAMPAIGN}/{path}", params=asked)
@@ -274,7 +276,7 @@ def _(scene: BoardScene) -> None:
         assert "So it goes" not in reply.text
 
 
-@at("an expert reads another expert's item", defence="an item that somebody has in hand is his")
+@at_experts("an expert reads another expert's item", defence="an item that somebody has in hand is his")
 def _(scene: BoardScene) -> None:
     for path in ("experts", "experts/case"):
         reply = scene.browser("expert").get(f"{CAMPAIGN}/{path}", params={"id": "e-item", "item": "e-item"})
