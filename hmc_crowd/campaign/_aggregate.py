@@ -28,7 +28,14 @@ if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context, Progress
     from hmc_crowd.store import Transaction
 
-__all__ = ["AggregateRequest", "Aggregated", "aggregate", "require_plain_update", "update_labels"]
+__all__ = [
+    "AggregateRequest",
+    "Aggregated",
+    "aggregate",
+    "require_method",
+    "require_plain_update",
+    "update_labels",
+]
 
 _STREAMED = "dawid_skene"
 _STRATA = "route"
@@ -51,7 +58,11 @@ class AggregateRequest:
 
 @dataclass(frozen=True)
 class Aggregated:
-    """What aggregation made of the answers; ``workers`` is the model's view of each worker."""
+    """What aggregation made of the answers; ``workers`` is the model's view of each worker.
+
+    ``method`` names what ran, not what was asked for: questions of some kinds have a method of their own, and then a
+    note says so. Several that ran are named in the order of the questions, with commas between.
+    """
 
     labels: pd.DataFrame
     workers: pd.DataFrame
@@ -76,23 +87,28 @@ def aggregate(context: Context, request: AggregateRequest, progress: Progress | 
             _of_kind(context, tx, request, name, str(aspect), rows, gold, progress)
             for aspect, rows in answers.groupby("aspect", observed=True)
         ]
-        labels = pd.concat([part.labels for part in parts if part.labels is not None], ignore_index=True)
+        found = [part.labels for part in parts if part.labels is not None]
+        if not found:
+            raise StateError("only texts were answered so far: they are kept, and there is nothing to aggregate")
+        labels = pd.concat(found, ignore_index=True)
+        ran = ", ".join(dict.fromkeys(part.method for part in parts if part.method))
         withdraw_unsupported(context, tx, answers)
         tx.labels.save(context.campaign_id, round_, labels)
         tied = int(labels["tied"].sum())
-        context.log(tx, "aggregated", round=round_, labels=len(labels), tied=tied, method=name)
+        context.log(tx, "aggregated", round=round_, labels=len(labels), tied=tied, method=ran)
     workers = pd.concat([each for part in parts for each in part.workers], ignore_index=True)
     notes = tuple(note for part in parts for note in part.notes)
-    return Aggregated(labels, workers, name, len(answers), tied, notes)
+    return Aggregated(labels, workers, ran, len(answers), tied, notes)
 
 
 @dataclass(frozen=True)
 class _Part:
-    """What came of one aspect's answers; texts give no labels."""
+    """What came of one aspect's answers, and by which method; texts give no labels."""
 
     labels: pd.DataFrame | None
     workers: tuple[pd.DataFrame, ...] = ()
     notes: tuple[str, ...] = ()
+    method: str = ""
 
 
 def _of_kind(
@@ -112,14 +128,20 @@ def _of_kind(
     levels = known_labels(context, tx, record)
     if record.kind == "text":
         return _Part(None, (), (f"the {len(rows):,} answers to {aspect!r} are texts: kept, and not aggregated",))
+    ran, own = name, ""
     if record.kind in {"ordinal", "numeric"}:
+        ran = "numeric"
+        own = f"{aspect!r} is {record.kind}: its answers have an order, so 'numeric' aggregated them, not {name!r}"
         frame, result = aggregate_numbers(rows, levels=levels if record.kind == "ordinal" else None, gold=some)
         _keep(context, tx, "numeric", aspect, None, result)
         results = [result]
     elif record.kind == "multi_label":
+        if name == "choose":
+            ran = _STREAMED
+            own = f"{aspect!r} has several labels, of which each is a question of its own: {ran!r} aggregated them all"
 
         def one(answers: pd.DataFrame, truth: pd.DataFrame | None) -> AggregateResult:
-            model = aggregator(name if name != "choose" else _STREAMED)
+            model = aggregator(ran)
             return aggregate_answers(answers, method=model, gold=truth, labels=["yes", "no"])
 
         frame, results = aggregate_sets(rows, labels=levels, gold=some, one=one)
@@ -129,11 +151,26 @@ def _of_kind(
     labels = label_rows(context, tx, frame, aspect, gold, rows)
     labels, more = with_machine(context, tx, record, labels, rows, results[0].workers)
     said = dict.fromkeys(note for each in results for note in (*each.cautions, *each.assumptions))
-    return _Part(labels, tuple(each.workers.assign(aspect=aspect) for each in results), (*said, *more))
+    # The default method is nobody's wish, and what stands in for it needs no excuse.
+    told = (own,) if own and name != _STREAMED else ()
+    return _Part(labels, tuple(each.workers.assign(aspect=aspect) for each in results), (*told, *said, *more), ran)
+
+
+def require_method(context: Context, method: str) -> None:
+    """Refuse, before anybody is paid, a method that aggregation would refuse in the end."""
+    name = _method(AggregateRequest(method=method))
+    with context.store.read() as tx:
+        kinds = {each.name: each.kind for each in tx.campaigns.aspects(context.campaign_id)}
+        gold = set(tx.frames.read(context.campaign_id, "gold", columns=["item", "aspect"])["aspect"].astype(str))
+    without = [aspect for aspect, kind in kinds.items() if kind in LABELLED and aspect not in gold]
+    if name == "choose" and without:
+        raise InputError(
+            f"method is 'choose', which compares methods on gold, and {without[0]!r} has none: add_gold() first, or "
+            "name a method"
+        )
 
 
 def _method(request: AggregateRequest) -> str:
-
     name = method_name(request.method)
     if name == "numeric" or name.startswith("crowdkit:"):
         raise InputError(

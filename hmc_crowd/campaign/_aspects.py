@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from hmc_crowd.campaign._context import Context
     from hmc_crowd.store import AspectRecord
 
-__all__ = ["CHOICES", "KINDS", "LABELLED", "PAIR", "Aspect", "canonical", "choice_of", "read_aspects"]
+__all__ = ["CERTIFIED", "CHOICES", "KINDS", "LABELLED", "PAIR", "Aspect", "canonical", "choice_of", "read_aspects"]
 
 KINDS = ("nominal", "ordinal", "numeric", "multi_label", "pair", "text")
 #: Kinds whose answer is one of the labels.
 CHOICES = ("nominal", "ordinal", "pair")
 # Those whose answers become labels by a vote or a model of workers' errors, not by a mean.
 LABELLED = ("nominal", "pair")
+# Those whose labels are right or wrong, so that an audit can certify them; numbers are nearer or farther.
+CERTIFIED = (*CHOICES, "multi_label")
 PAIR = ("a", "b", "tie")
 _WHOLE = 2.0**53
 

@@ -535,8 +535,8 @@ class Campaign(
     ) -> _aggregate.Aggregated:
         """Turn several answers into one label for each item that people answered; gold takes part as what is known.
 
-        Ordinal and numeric aspects are aggregated by the numeric method whatever ``method`` says, multi-label ones
-        label by label, texts not at all.
+        Ordinal and numeric aspects are aggregated by the numeric method whatever ``method`` says, and the result says
+        so; multi-label ones label by label, texts not at all.
 
         Parameters
         ----------

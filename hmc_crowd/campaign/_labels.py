@@ -10,7 +10,7 @@ import pandas as pd
 
 from hmc_crowd._base.evidence import refuse_seeing
 from hmc_crowd.campaign._adjudicate import adjudicated
-from hmc_crowd.campaign._aspects import CHOICES
+from hmc_crowd.campaign._aspects import CERTIFIED, CHOICES
 from hmc_crowd.campaign._confidence import calibrated
 from hmc_crowd.campaign._guideline import Versions
 from hmc_crowd.campaign._roles import use_labels
@@ -181,7 +181,7 @@ def _audit_counts(context: Context, tx: Transaction, plan_id: int) -> dict[str, 
 def _certifying(context: Context, tx: Transaction, items: list[str]) -> pd.DataFrame:
     """Return people's labels of the first aspect that may certify; refuse those that saw the machine's."""
     first = tx.campaigns.aspects(context.campaign_id)[0]
-    if first.kind not in {*CHOICES, "multi_label"}:
+    if first.kind not in CERTIFIED:
         raise InputError(f"aspect {first.name!r} is {first.kind}: there is no right or wrong label to certify")
     return blind_labels(context, tx, first, items, what="certify")
 

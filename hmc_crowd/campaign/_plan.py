@@ -13,6 +13,7 @@ import numpy as np
 
 from hmc_crowd import __version__
 from hmc_crowd._base.ids import digest
+from hmc_crowd.campaign._aspects import CERTIFIED
 from hmc_crowd.campaign._confidence import calibration_note
 from hmc_crowd.campaign._pools import capacity_notes
 from hmc_crowd.campaign._promise import PROMISE, asked_for, decide_promised, known_items, promise_before, promised
@@ -21,6 +22,7 @@ from hmc_crowd.campaign._roles import require_fresh_audit
 from hmc_crowd.campaign._units import Before, asked_before, batch_of, coded, read_units
 from hmc_crowd.campaign.quote import FEES, audit_note, fee_share, known_fees
 from hmc_crowd.effort import count_time
+from hmc_crowd.errors import InputError
 from hmc_crowd.routing import BudgetPlan
 
 if TYPE_CHECKING:
@@ -77,6 +79,12 @@ class CampaignPlan:
 
 def make_plan(context: Context, request: PlanRequest, *, due_at: datetime | None = None) -> CampaignPlan:
     """Route the campaign's units, draw the audit and store the plan; say where the pools cannot do it in time."""
+    first = context.aspects()[0]
+    if request.target_agreement is not None and first.kind not in CERTIFIED:
+        raise InputError(
+            f"target_agreement is {request.target_agreement}, but aspect {first.name!r} is {first.kind}: there is no "
+            "right or wrong label, so no agreement can be promised; leave it out"
+        )
     with context.store.read() as tx:
         request = _with_fees(context, tx, request)
         round_ = _round_to_plan(context, tx)
@@ -99,12 +107,16 @@ def make_plan(context: Context, request: PlanRequest, *, due_at: datetime | None
         with context.store.read() as tx:
             header["notes"] += _late(context, tx, units, decided, request, due_at)
     header["notes"] += plan_notes(context)
+    if decided.audited.any() and first.kind not in CERTIFIED:
+        header["notes"].append(
+            f"the audit certifies nothing: {first.name!r} is {first.kind}, and no label of it is right or wrong; with "
+            "audit=0 its money is saved"
+        )
     with context.store.begin() as tx:
-        first = tx.campaigns.aspects(context.campaign_id)[0].name
-        require_fresh_audit(context, tx, first, units.frame["item"][decided.audited])
+        require_fresh_audit(context, tx, first.name, units.frame["item"][decided.audited])
         if known is not None:
-            gold = tx.frames.read(context.campaign_id, "gold", aspect=first, columns=["item"])["item"]
-            tx.roles.enter(context.campaign_id, first, "choose", gold, purpose=f"plan of round {round_}")
+            gold = tx.frames.read(context.campaign_id, "gold", aspect=first.name, columns=["item"])["item"]
+            tx.roles.enter(context.campaign_id, first.name, "choose", gold, purpose=f"plan of round {round_}")
         record = tx.plans.save(context.campaign_id, round_, header, frame)
         tx.campaigns.set_round(context.campaign_id, round_)
         context.log(tx, "planned", round=round_, plan=record.content_hash, **header["counts"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hmc_crowd.aggregation import aggregate
+from hmc_crowd.campaign._aggregate_kinds import aggregate_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,8 +31,14 @@ def gold_confidence(tx: Transaction, campaign: int, aspect: str, answers: pd.Dat
     known = gold[gold["item"].isin(rows["task"])]
     if known.empty:
         return None
-    # What was chosen by gold cannot be told from here; the default stands for it.
-    method = "dawid_skene" if record.method == "choose" else record.method
-    found = aggregate(rows[["task", "worker", "label"]], method=method, labels=record.labels).frame
+    if record.method == "numeric":
+        asked = next(each for each in tx.campaigns.aspects(campaign) if each.name == aspect)
+        if asked.kind != "ordinal":
+            return None  # a number has an interval, and no confidence to be held against gold
+        found, _ = aggregate_numbers(rows, levels=asked.labels, gold=None)
+    else:
+        # What was chosen by gold cannot be told from here; the default stands for it.
+        method = "dawid_skene" if record.method == "choose" else record.method
+        found = aggregate(rows[["task", "worker", "label"]], method=method, labels=record.labels).frame
     both = found.merge(known[["item", "label"]], on="item", suffixes=("", "_gold"))
     return both.assign(right=(both["label"] == both["label_gold"]).astype(float))[["confidence", "right"]]

@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.money import Money
+from hmc_crowd.campaign._aggregate import require_method
+from hmc_crowd.campaign._aspects import CHOICES, canonical
+from hmc_crowd.campaign._data import known_labels
 from hmc_crowd.campaign._hold import require_not_stopped
 from hmc_crowd.errors import InputError, StateError
 from hmc_crowd.platform import Rehearsal
+from hmc_crowd.simulation import Question, SimulatedCrowd
 
 if TYPE_CHECKING:
     from hmc_crowd.campaign._campaign import Campaign
@@ -57,6 +61,7 @@ def run(
         raise InputError(f"platform {platform.name!r} takes no simulated workers; use 'local', or leave crowd out")
     # Nothing is done that leads up to what is refused: planning would begin another round.
     require_not_stopped(campaign._context, "running on")
+    require_method(campaign._context, method)
     say = progress or (lambda *_: None)
     # A run that was killed after collecting left answers that no label knows of yet.
     _evaluate(campaign, method)
@@ -70,6 +75,8 @@ def run(
                 campaign.estimate_effort()
             say("planning", number + 1, max_rounds)
             campaign.plan(**plan)
+        if crowd is not None:
+            _require_truth(campaign, crowd)
         campaign.publish(platform, pages=pages, dry_run=False, progress=progress, **publish)
         worked = 0
         if crowd is not None and isinstance(platform, Rehearsal):
@@ -93,11 +100,32 @@ def _evaluate(campaign: Campaign, method: str) -> None:
             campaign.check_gold()
     try:
         campaign.aggregate(method=method)
-        if status.audited and status.plan_current and not status.arms:
+        if status.may_certify and status.audited and status.plan_current and not status.arms:
             campaign.certify()
     except StateError:
         # So far only gold was answered, or every answer is left out: the next round asks again.
         return
+
+
+def _require_truth(campaign: Campaign, crowd: Crowd) -> None:
+    """Refuse, before anything is published, simulated people who know no answer to a question that they will meet."""
+    if not isinstance(crowd, SimulatedCrowd):
+        return
+    context = campaign._context
+    with context.store.read() as tx:
+        plan = tx.plans.latest(context.campaign_id)
+        planned = [] if plan is None else tx.plans.read(plan.id, people_only=True, columns=["item"])["item"].tolist()
+        gold = tx.frames.read(context.campaign_id, "gold", columns=["item"])["item"].tolist()
+        for each in tx.campaigns.aspects(context.campaign_id):
+            known = known_labels(context, tx, each)
+            labels = tuple(known) if each.kind in CHOICES else ()
+            for item in dict.fromkeys([*planned, *gold]):
+                said = crowd.truth_of(Question(str(item), each.name, "", 0, labels))
+                if canonical(each, known, said) is None:
+                    raise InputError(
+                        f"the crowd's answer to {each.name!r} about item {item!r} is {said!r}, which this {each.kind} "
+                        "question does not allow; give the truth of each question (columns item, aspect, label)"
+                    )
 
 
 def _result(campaign: Campaign, state: str) -> RunResult:

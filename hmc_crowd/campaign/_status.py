@@ -9,6 +9,7 @@ from hmc_crowd._base.money import Money
 from hmc_crowd.campaign._appeals import to_settle
 from hmc_crowd.campaign._arms import Arms, arms_of
 from hmc_crowd.campaign._asked import Question, question_of
+from hmc_crowd.campaign._aspects import CERTIFIED
 from hmc_crowd.campaign._guideline import Versions
 from hmc_crowd.campaign._hold import stopped_since, stopped_words
 from hmc_crowd.campaign._quota_check import progress_lines
@@ -59,6 +60,8 @@ class Status:
         Submissions that cannot be read, or were handed in without anything that can: every collection tries again.
     planned : int
         Items that the newest plan decides about: all but gold of the first question.
+    may_certify : bool
+        Whether labels of the first question are right or wrong: numbers are nearer or farther, and never certified.
     stopped : datetime or None
         Since when a stop holds (`Campaign.stop`), until `Campaign.lift_stop`.
     sure : SureSheet or None
@@ -104,6 +107,7 @@ class Status:
     set_aside: int = 0
     stopped: datetime | None = None
     planned: int = 0
+    may_certify: bool = True
 
     @property
     def human_share(self) -> float:
@@ -153,7 +157,7 @@ def status(context: Context) -> Status:
         missing = tx.work.missing_counts(cid)
         unread = _set_aside(submissions, answers, tx.work.missing(cid))
         places = sum(places for _, places in open_places(context, tx))
-        first = tx.campaigns.aspects(cid)[0].name
+        first, kind = tx.campaigns.aspects(cid)[0].name, tx.campaigns.aspects(cid)[0].kind
         current = plan is None or _is_current(context, tx, plan, tx.frames.count(cid, "predictions", aspect=first))
         stale = int(Versions(context, tx).stale(answers).sum())
         quotas = progress_lines(context, tx)
@@ -197,6 +201,7 @@ def status(context: Context) -> Status:
         sure=sure,
         stopped=stopped_since(record.settings),
         planned=plan.header["counts"]["items"] if plan else 0,
+        may_certify=kind in CERTIFIED,
         set_aside=unread,
         plan_current=current,
         next_step="",
@@ -241,7 +246,7 @@ def _next_step(status: Status, *, published: bool, unsent: int) -> str:
         (status.open_places, "collect"),
         (status.answers and not status.labels, "aggregate"),
         (status.work_left or not status.plan_current, "plan"),
-        (status.audited and status.agreement_at_least is None, "certify"),
+        (status.may_certify and status.audited and status.agreement_at_least is None, "certify"),
     ):
         if missing:
             return "lift" if status.stopped and step in {"plan", "publish"} else step

@@ -53,8 +53,8 @@ CrowdFile = Annotated[
     typer.Option(
         "--crowd",
         metavar="FILE",
-        help="Let simulated people do the work: a file of the truth (item, label), or of recorded answers (task, "
-        "worker, label[, seconds]).",
+        help="Let simulated people do the work: a file of the truth (item, label[, aspect]), or of recorded "
+        "answers (task, worker, label[, seconds]).",
         rich_help_panel=REHEARSAL,
     ),
 ]

@@ -77,6 +77,11 @@ class SimulatedCrowd:
                 f"profiles hold {len(names)} workers, {len(set(names))} names; give one profile per worker"
             )
         self._truth: dict[Any, str] = {**truth}
+        by_aspect: dict[str, dict[str, None]] = {}
+        for key, label in self._truth.items():
+            if isinstance(key, tuple):
+                by_aspect.setdefault(key[1], {})[label] = None
+        self._answers_of = {aspect: tuple(sorted(labels)) for aspect, labels in by_aspect.items()}
         self._seconds = _checked(item_seconds, "item_seconds", np.inf)
         self._difficulty = _checked(difficulty, "difficulty", 1.0)
         self._check_truth()
@@ -104,7 +109,7 @@ class SimulatedCrowd:
         profile = self._next_worker(hit_key, already)
         if profile is None or not items:
             return None
-        truths = [self._truth_of(question) for question in items]
+        truths = [self.truth_of(question) for question in items]
         rng = self._streams.generator("work", hit_key, profile.worker)
         outcome, n_done = self._outcome(profile, len(items), rng)
         starts_after_s = float(rng.exponential(profile.pause_mean_s))
@@ -143,7 +148,9 @@ class SimulatedCrowd:
         is_right, which = rng.random(len(items)).tolist(), rng.random(len(items)).tolist()
         labels = []
         for i, (question, truth) in enumerate(zip(items, truths, strict=True)):
-            others, cumulative = self._error_row(profile, truth, question.labels)
+            # Where a question lists no answers (numbers, sets), wrong ones are the right ones of its other items.
+            allowed = question.labels or self._answers_of.get(question.aspect, ())
+            others, cumulative = self._error_row(profile, truth, allowed)
             right = profile.probability_right(truth, answered=self._answered[profile.worker] + i)
             hard = self._difficulty.get(question.item, 0.0)
             right = (1 - hard) * right + hard / (len(others) + 1)
@@ -188,7 +195,14 @@ class SimulatedCrowd:
             times.append((setup, base / speed * noise[i][0], idle[i]))
         return times
 
-    def _truth_of(self, question: Question) -> str:
+    def truth_of(self, question: Question) -> str:
+        """Return the right answer to a question.
+
+        Raises
+        ------
+        InputError
+            There is none, or the question does not allow it.
+        """
         truth = self._truth.get((question.item, question.aspect), self._truth.get(question.item))
         if truth is None:
             raise InputError(f"truth has no label for item {question.item!r}, aspect {question.aspect!r}; add it")
