@@ -40,8 +40,11 @@ def resolve_address(address: str | None) -> sa.URL:
         return sa.URL.create("sqlite", database=str(Path(text).expanduser()))
     try:
         url = sa.make_url(text)
-    except sa.exc.ArgumentError:
+    except (sa.exc.ArgumentError, ValueError):
         raise InputError("address is no database URL; write sqlite:///file.db or postgresql://user@host/db") from None
+    if "@" in (url.host or ""):
+        # Half of the password would be taken for the host, looked up, and said in the error.
+        raise InputError("address holds an @ in its user name or password; write it as %40")
     backend = url.get_backend_name()
     if backend == "postgresql":
         require("psycopg", extra="postgres", purpose="a PostgreSQL workplace")

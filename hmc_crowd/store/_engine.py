@@ -62,6 +62,9 @@ def parse_url(url: str | Path) -> Address:
         raise InputError(
             "--db cannot be read as a URL; write sqlite:///file.db or postgresql://user@host/name"
         ) from None
+    if "@" in (parsed.host or ""):
+        # Half of the password would be taken for the host, looked up, and said in the error.
+        raise InputError("--db holds an @ in its user name or password; write it as %40")
     if parsed.drivername in _POSTGRES:
         require("psycopg", extra="postgres", purpose="A PostgreSQL database")
         parsed = parsed.set(drivername="postgresql+psycopg")

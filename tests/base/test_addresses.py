@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import httpx
 import pytest
 import sqlalchemy as sa
+from hmc_crowd_local import connect as open_workplace
 from hmc_crowd_local._database import Database
 from hmc_crowd_mturk._guard import check_endpoint
 from hmc_crowd_prolific import connect
@@ -76,6 +78,17 @@ def test_databases_are_shown_without_it(address: str) -> None:
     assert HIDDEN not in parse_url(address).shown
     made = Database(sa.make_url(address.replace("postgresql://", "postgresql+psycopg://")))
     assert HIDDEN not in made.shown
+
+
+UNESCAPED = [f"postgresql://ann:a@{HIDDEN}@db/work", f"postgresql://ann:{HIDDEN}:x@db:{HIDDEN}/w"]
+
+
+@pytest.mark.parametrize("address", UNESCAPED)
+def test_a_password_that_was_not_escaped_is_no_part_of_a_host(address: str) -> None:
+    for call in (parse_url, open_workplace):
+        said = refused(partial(call, address))
+        assert HIDDEN not in said
+        assert "%40" in said or "URL" in said
 
 
 def test_a_database_that_does_not_answer_is_named_without_it() -> None:
