@@ -103,8 +103,13 @@ class Api:
             )
         return answer[member]
 
-    def rows(self, operation: str, member: str, **parameters: Any) -> Iterator[dict[str, Any]]:
+    def rows(
+        self, operation: str, member: str, *, known: int | None = None, **parameters: Any
+    ) -> Iterator[dict[str, Any]]:
         """Yield the rows of a list, page by page to its end; an empty page with a token is no end.
+
+        Every page with rows may carry a token, the last one too. Where it is ``known`` how many rows there are, a page
+        that is not full ends the list as soon as so many have come, which saves a call for an empty page.
 
         Raises
         ------
@@ -113,12 +118,15 @@ class Api:
         """
         seen: set[str] = set()
         token: str | None = None
+        count = 0
         for _ in range(_MOST_PAGES):
             more = {} if token is None else {"NextToken": token}
             page = self._send(self._reading, operation, {"MaxResults": _PAGE, **parameters, **more}, is_repeatable=True)
-            yield from self._member(page, operation, member)
+            rows = self._member(page, operation, member)
+            yield from rows
+            count += len(rows)
             token = page.get("NextToken")
-            if not token:
+            if not token or (known is not None and count >= known and len(rows) < _PAGE):
                 return
             if token in seen:
                 raise PlatformError(

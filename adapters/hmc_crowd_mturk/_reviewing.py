@@ -50,7 +50,8 @@ class Reviewing:
                 continue
             rows: dict[str, dict[str, Any]] = {}
             for _ in range(2):
-                for row in self._api.rows("ListAssignmentsForHIT", "Assignments", HITId=hit_id):
+                listed = self._api.rows("ListAssignmentsForHIT", "Assignments", known=handed_in(hit), HITId=hit_id)
+                for row in listed:
                     rows[row["AssignmentId"]] = row
                 if len(rows) >= handed_in(hit):
                     break

@@ -425,7 +425,7 @@ def test_otree_publishes_pays_rejects_and_expires(house) -> None:
         house.work(hit["HITId"], worker, taskAnswers=json.dumps([{"completion_code": "code" + worker}]))
         otree(house, "AssociateQualificationWithWorker", QualificationTypeId=type_id, WorkerId=worker, IntegerValue=1)
         otree(house, "AssociateQualificationWithWorker", QualificationTypeId=type_id, WorkerId=worker, IntegerValue=1)
-    first, second = otree_assignments(house, hit["HITId"])
+    first, second = sorted(otree_assignments(house, hit["HITId"]), key=lambda each: str(each["WorkerId"]))
     [given] = parseString(first["Answer"]).getElementsByTagName("Answer")
     name, value = (each.firstChild.data for each in given.childNodes if each.nodeType == each.ELEMENT_NODE)
     assert (name, json.loads(value)[0]["completion_code"]) == ("taskAnswers", "codeA1")
@@ -438,7 +438,8 @@ def test_otree_publishes_pays_rejects_and_expires(house) -> None:
         otree(house, "SendBonus", **bonus)
     otree(house, "ApproveAssignment", AssignmentId=first["AssignmentId"])
     otree(house, "RejectAssignment", AssignmentId=second["AssignmentId"], RequesterFeedback="")
-    assert [each["AssignmentStatus"] for each in otree_assignments(house, hit["HITId"])] == ["Approved", "Rejected"]
+    statuses = {each["WorkerId"]: each["AssignmentStatus"] for each in otree_assignments(house, hit["HITId"])}
+    assert statuses == {"A1": "Approved", "A2": "Rejected"}
     past = datetime(2015, 1, 1).timestamp()
     otree(house, "UpdateExpirationForHIT", HITId=hit["HITId"], ExpireAt=past)
     assert otree(house, "GetHIT", HITId=hit["HITId"])["HIT"]["HITStatus"] == "Reviewable"

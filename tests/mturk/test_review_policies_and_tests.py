@@ -269,10 +269,10 @@ def test_types_that_contradict_the_rules_are_refused(desk, change) -> None:
 
 def test_a_name_is_unique_and_blocked_for_two_days_after_deletion(desk, clock) -> None:
     type_id = desk("CreateQualificationType", **TYPE)["QualificationType"]["QualificationTypeId"]
-    with pytest.raises(TurkError, match="exists already"):
+    with pytest.raises(TurkError, match="already created a QualificationType with this name"):
         desk("CreateQualificationType", **TYPE)
     desk("DeleteQualificationType", QualificationTypeId=type_id)
-    with pytest.raises(TurkError, match="deleted a short while ago"):
+    with pytest.raises(TurkError, match="It was deleted; the name is free again from"):
         desk("CreateQualificationType", **TYPE)
     clock.advance(2 * 24 * 3600)
     assert desk("CreateQualificationType", **TYPE)["QualificationType"]["QualificationTypeId"] != type_id
