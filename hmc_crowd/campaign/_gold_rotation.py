@@ -6,7 +6,9 @@ that all places of a bundle meet the same gold.
 
 from __future__ import annotations
 
+from collections import deque
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd.campaign._packing import BundleItem, question_s
@@ -22,6 +24,8 @@ __all__ = ["GoldRotation", "cells_by_aspect"]
 # Where gold must come again, none comes more than this many times as often as if all of it took turns: the one item of
 # a rare label would soon be known, and where nobody gets a question twice it would shut people out of most bundles.
 _MOST = 3.0
+# Gold that looks right is looked for among so many: more would take longer than the rest of bundling.
+_MOST_NEAR = 200
 
 
 def cells_by_aspect(
@@ -91,6 +95,14 @@ class GoldRotation:
         self._of_group: dict[str, list[int]] = {}
         for row, each in enumerate(self._questions):
             self._of_group.setdefault(each.group, []).append(row)
+        # Gold without a dialogue before it would stand out among work that has one, so it is drawn in the work's share.
+        looks = {each.has_context for each in self._questions}
+        self._looks: dict[bool, deque[int]] = {look: deque() for look in looks} if len(looks) > 1 else {}
+        if self._looks:
+            for row in rng.permutation(len(self._questions)).tolist():
+                self._looks[self._questions[row].has_context].append(row)
+        self._owed_context = 0.0
+        self._drawn: set[int] = set()
 
     def take(self, wanted: int, *, asked: Sequence[BundleItem], room_s: float, places: int) -> list[BundleItem]:
         """Return ``wanted`` gold questions, or as many as fit into ``room_s``; one at least, fit or not.
@@ -105,7 +117,8 @@ class GoldRotation:
         rows: list[int] = []
         self._owed += wanted * self._part
         while len(rows) < int(self._owed + 1e-9):
-            near = [row for group in setup for row in self._of_group.get(group, ())]
+            near = [row for group in setup for row in self._of_group.get(group, ()) if row not in self._drawn]
+            near = near or self._alike(asked)
             fits = partial(self._fits, setup, room_s + 1e-9)
             row = self._turns.draw(times=places, fits=fits, near=near)
             if row is None and not rows:
@@ -113,13 +126,37 @@ class GoldRotation:
             if row is None:
                 break
             gold = self._questions[row]
+            self._note(row, asked)
             room_s -= question_s(gold, setup)
             setup[gold.group] = max(setup.get(gold.group, 0.0), gold.setup_s)
             rows.append(row)
+            self._drawn.add(row)
         self._owed -= int(self._owed + 1e-9)
         if not self._is_once:
             self._turns.give_back(rows, times=places)
+            self._drawn.difference_update(rows)
         return [self._questions[row] for row in rows]
+
+    def _alike(self, asked: Sequence[BundleItem]) -> list[int]:
+        """Return gold that looks as the next gold of a bundle should, or nothing where all gold looks the same."""
+        if not self._looks or not asked:
+            return []
+        look = self._owed_context + _context_share(asked) >= 0.5
+        return list(islice(self._looks[look], _MOST_NEAR))
+
+    def _note(self, row: int, asked: Sequence[BundleItem]) -> None:
+        """Keep which look was drawn; a question that may come again comes last."""
+        if not self._looks or not asked:
+            return
+        look = self._questions[row].has_context
+        self._owed_context += _context_share(asked) - look
+        self._looks[look].remove(row)
+        if not self._is_once:
+            self._looks[look].append(row)
 
     def _fits(self, setup: Mapping[str, float], room_s: float, row: int) -> bool:
         return question_s(self._questions[row], setup) <= room_s
+
+
+def _context_share(asked: Sequence[BundleItem]) -> float:
+    return sum(each.has_context for each in asked) / len(asked)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hmc_crowd._base.money import Money
+from hmc_crowd.campaign._gold_looks import GoldTell, gold_tells
 from hmc_crowd.campaign._gold_marking import best_guess, gold_rules
 from hmc_crowd.campaign._gold_pool import gold_shown
 from hmc_crowd.quality._gold_load import load_of  # because the HITs are known here, not items and gold of each
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GoldSheet", "gold_sheet"]
 
+_SHOWN = 3
 _NONE = "nobody's answers can be checked and no worker's quality be known"
 
 
@@ -58,6 +60,8 @@ class GoldSheet:
         HITs that carry no gold.
     currency : str
         Of the load's cost.
+    tells : tuple of GoldTell
+        By which looks of a page workers can tell that it is gold, with the odds.
     """
 
     items: int
@@ -70,6 +74,7 @@ class GoldSheet:
     limit: int | None
     hits_without: int
     currency: str
+    tells: tuple[GoldTell, ...] = ()
 
     def __str__(self) -> str:
         return "; ".join(text for text in (self.cost_text(), self.use_text()) if text)
@@ -137,10 +142,20 @@ def gold_sheet(
         limit=limit,
         hits_without=sum(not some for some in sets),
         currency=currency,
+        tells=gold_tells(context, tx, records),
     )
     if not records:
         return sheet, ()
-    return sheet, (*_what_lacks(sheet, len(records), fewest, platform), *_one_sided(context, tx, gold, sheet))
+    lacks = _what_lacks(sheet, len(records), fewest, platform)
+    return sheet, (*lacks, *_one_sided(context, tx, gold, sheet), *_told_apart(sheet))
+
+
+def _told_apart(sheet: GoldSheet) -> list[str]:
+    """Say where workers can tell gold by its looks."""
+    if not sheet.tells:
+        return []
+    odds = "; ".join(map(str, sheet.tells[:_SHOWN]))
+    return [f"workers can tell gold by its looks: {odds}. Make gold of items that look like the others, turns included"]
 
 
 def _load(

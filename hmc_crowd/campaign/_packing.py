@@ -34,6 +34,8 @@ class BundleItem:
         Asked to check the worker; never shown to him.
     effort_s, setup_s : float
         Expected marginal seconds of this question, and of reading into its group, which is paid once a bundle.
+    has_context : bool
+        Whether turns of its group stand before it, which its page shows.
     """
 
     item: str
@@ -43,6 +45,7 @@ class BundleItem:
     is_gold: bool = False
     effort_s: float = 0.0
     setup_s: float = 0.0
+    has_context: bool = False
 
 
 Block = tuple[BundleItem, ...]

@@ -48,10 +48,12 @@ def questions_of(table: Any, *, name: str, is_gold: bool = False) -> list[Bundle
     if twice:
         item, aspect = twice[0]
         raise FrameError(f"{name} has the item {item!r} with the aspect {aspect!r} twice; keep one row of each")
-    rest = zip(columns["group"].tolist(), position.tolist(), effort.tolist(), setup.tolist(), strict=True)
+    before = [bool(each) for each in table["has_context"]] if "has_context" in table else [False] * count
+    require_same_length([(f"{name} item", pairs), (f"{name} has_context", before)])
+    rest = zip(columns["group"].tolist(), position.tolist(), effort.tolist(), setup.tolist(), before, strict=True)
     return [
-        BundleItem(*pair, group, where, is_gold, seconds, reading)
-        for pair, (group, where, seconds, reading) in zip(pairs, rest, strict=True)
+        BundleItem(*pair, group, where, is_gold, seconds, reading, has_context)
+        for pair, (group, where, seconds, reading, has_context) in zip(pairs, rest, strict=True)
     ]
 
 

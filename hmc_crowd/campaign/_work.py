@@ -125,13 +125,14 @@ def _with_cost(context: Context, tx: Transaction, units: pd.DataFrame) -> pd.Dat
     """
     wanted = units["item"].unique().tolist()
     items = tx.frames.read(context.campaign_id, "items", columns=["item", "group", "position"], items=wanted)
-    every = tx.frames.read(context.campaign_id, "items", columns=["group", "erased_at"])
+    every = tx.frames.read(context.campaign_id, "items", columns=["group", "position", "erased_at"])
     items = items[~items["group"].isin(every.loc[every["erased_at"].notna(), "group"])]
     turns = every["group"].value_counts()
     efforts = tx.frames.read(
         context.campaign_id, "efforts", columns=["item", "seconds", "setup_s"], items=wanted
     ).fillna({"setup_s": 0.0})
     frame = units.merge(items, on="item").merge(efforts, on="item")
+    frame["has_context"] = frame["position"] > frame["group"].map(every.groupby("group")["position"].min())
     # An item's seconds hold its part of the set-up; what is left is what one more item of an open group costs.
     part = frame["setup_s"] / frame["group"].map(turns).to_numpy()
     # The seconds are the item's: all that is asked about it shares them.

@@ -71,7 +71,8 @@ def build_hits(
         One row a question, in any order (the order changes nothing): ``item``, ``aspect``, ``group``, ``position``
         (whole), ``effort_s`` (expected marginal seconds, P50, >= 0), ``setup_s`` (seconds to read into the group; rows
         of a group that differ count as the largest) and ``needed`` (answers still needed; rows with 0 are left out).
-        Other columns are ignored.
+        With ``has_context`` (whether turns of its group stand before an item) gold is drawn to look like the work, as
+        far as there is such gold. Other columns are ignored.
     campaign, round : str, int
         Part of every key; another round gives other keys, so asking again is a new HIT.
     rng : numpy.random.Generator
