@@ -132,7 +132,9 @@ def _with_cost(context: Context, tx: Transaction, units: pd.DataFrame) -> pd.Dat
         context.campaign_id, "efforts", columns=["item", "seconds", "setup_s"], items=wanted
     ).fillna({"setup_s": 0.0})
     frame = units.merge(items, on="item").merge(efforts, on="item")
-    frame["has_context"] = frame["position"] > frame["group"].map(every.groupby("group")["position"].min())
+    first = every.groupby("group")["position"].min()
+    # Nothing left to ask about is a frame whose columns have no kind of their own.
+    frame["has_context"] = frame["position"].astype("int64") > frame["group"].map(first).astype("int64")
     # An item's seconds hold its part of the set-up; what is left is what one more item of an open group costs.
     part = frame["setup_s"] / frame["group"].map(turns).to_numpy()
     # The seconds are the item's: all that is asked about it shares them.

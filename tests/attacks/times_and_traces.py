@@ -107,7 +107,9 @@ def _(scene: PagesScene) -> None:
     assert active <= 75.0
 
 
-@attack("worker pages", "a flood of page events", pages, defence="capped by person and HIT", stores="what is kept")
+@attack(
+    "worker pages", "a flood of page events", pages, defence="capped by person and HIT", stores="some", is_slow=True
+)
 def _(scene: PagesScene) -> None:
     _, link = scene.house.work(Hit("flood", "More", "", (question("f1"),), 1, 5, "USD"), "eve")
     tab = Tab(scene.house, link)
@@ -219,7 +221,9 @@ def _(scene: MTurkScene) -> None:
     assert _active(scene) <= 50.0
 
 
-@attack("MTurk worker pages", "a flood of events", mturk, defence="capped by person and HIT", stores="what is kept")
+@attack(
+    "MTurk worker pages", "a flood of events", mturk, defence="capped by person and HIT", stores="some", is_slow=True
+)
 def _(scene: MTurkScene) -> None:
     import sqlalchemy as sa
     from hmc_crowd_local._tables_mturk import M_EVENT

@@ -124,3 +124,21 @@ def test_the_cost_sheet_says_where_gold_has_no_dialogue(
         if said:
             assert "a page without a dialogue before it is gold with probability" in said[0]
             assert sheet.gold.tells[0].gold_else == 0
+
+
+def test_a_plan_with_nothing_left_to_ask_publishes_nothing(tmp_path: Path, clock: VirtualClock, workplace: Any) -> None:
+    from hmc_crowd.simulation import SimulatedCrowd, draw_workers
+
+    with make(tmp_path, clock, gold_has_turns=True) as campaign:
+        campaign.publish(
+            workplace, redundancy=2, pay_per_hour_minor=1200, budget_minor=90_000, dry_run=False, gold_share=0.2
+        )
+        items = [f"d{n:02d}.{t}" for n in range(12) for t in (1, 2, 3)] + [
+            f"k{n}.{t}" for n in range(8) for t in (1, 2)
+        ]
+        rng = np.random.default_rng(1)
+        people = draw_workers(8, ["good", "bad"], rng=rng, accuracy=0.95, spread=0.01)
+        workplace.rehearse(SimulatedCrowd(people, dict.fromkeys(items, "good"), rng=rng))
+        campaign.collect(workplace)
+        sheet = campaign.publish(workplace, redundancy=2, pay_per_hour_minor=1200, budget_minor=90_000)
+        assert (sheet.dry_run, sheet.new_hits) == (True, 0)

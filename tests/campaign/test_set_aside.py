@@ -59,7 +59,7 @@ def test_strange_times_of_one_worker_stop_no_collection(small: Any, turk: Any, s
     hit = hits_of(other)[0]
     assert hit.key not in {each.key for each in hits}
     taken = turk.workers.accept(hit.platform_hit_id, "AODDWORKER")
-    names = [answer_name(each.item, each.aspect) for each in hit.items]
+    names = [answer_name(number) for number, _ in enumerate(hit.items, start=1)]
     fields = [(name, small_batch.truth[each.item]) for name, each in zip(names, hit.items, strict=True)]
     fields += [
         (name.replace("answer:", "times:"), TIMES[number % len(TIMES)])
