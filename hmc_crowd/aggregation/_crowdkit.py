@@ -10,8 +10,8 @@ its faults where that can be done, refuses where not, and gives the result in ou
     bradley_    compares its scores with themselves and so stops after two steps; needs every item to be reachable from
     terry       every other by wins. Here the stop is off, and unreachable items are refused by name.
     noisy_      its gradient is shifted by one place and not added up, its regularisation has the wrong sign, and it
-    bradley_    seeds numpy's global generator. Here it gets a correct objective with its gradient, and the generator is
-    terry       put back.
+    bradley_    starts at random numbers that go by the order of names, from numpy's global generator, which it seeds:
+    terry       renamed items and workers get other scores. Here the model is fitted by us, from a start without names.
     binary_     keeps its models in one dictionary for all instances, and splits a text into letters. Here the
     relevance   dictionary is its own, each label is aggregated by our `DawidSkene`, and texts are refused.
     segmen-     EM fails on Boolean masks and RASA divides by zero where all masks are empty. Here masks are integers,
@@ -29,7 +29,7 @@ import pandas as pd
 from hmc_crowd._base.checks import first_rows
 from hmc_crowd._base.extras import require
 from hmc_crowd.aggregation._counts import AnswerCounts
-from hmc_crowd.aggregation._crowdkit_faults import corrected_hrrasa, corrected_noisy, our_binary_base
+from hmc_crowd.aggregation._crowdkit_faults import corrected_hrrasa, noisy_model, our_binary_base
 from hmc_crowd.aggregation._names import require_columns, require_one_aspect
 from hmc_crowd.aggregation._result import AggregateResult
 from hmc_crowd.errors import FrameError, InputError
@@ -66,6 +66,7 @@ _REFUSED = {
 }
 _MOST_ITEMS = 4_000
 _BT_STEPS = 10_000
+_DIGITS = {"bradley_terry": 12, "noisy_bradley_terry": 6}
 
 
 def aggregate_with_crowdkit(
@@ -185,8 +186,10 @@ def _texts(
         rows = rows.sort_values(["task", "other", "text"])
         found = kit.ROVER(str.split, " ".join).fit_predict(rows)
         return found, "Each place of the aligned texts gets the word most answers have there, the longest of several."
-    vectors = _letter_triples(used["label"]) if encoder is None else [np.asarray(encoder(t)) for t in used["label"]]
-    rows = used.rename(columns={"label": "output"}).assign(embedding=pd.Series(list(vectors), dtype=object))
+    rows = used.sort_values(["task", "label"]).reset_index(drop=True)
+    vectors = _letter_triples(rows["label"]) if encoder is None else [np.asarray(encoder(t)) for t in rows["label"]]
+    # Of two answers that are equally near the first is taken: let letters decide, not names.
+    rows = rows.rename(columns={"label": "output"}).assign(embedding=pd.Series(list(vectors), dtype=object))
     model = kit.RASA(n_iter=n_iter) if name == "rasa" else corrected_hrrasa(kit)(n_iter=n_iter)
     found = model.fit_predict(rows)["output"]
     by = "letter triples" if encoder is None else "the given encoder"
@@ -213,9 +216,8 @@ def _comparisons(kit: Any, answers: pd.DataFrame, name: str, n_iter: int) -> Agg
         raise FrameError(f"answers must compare two items of which label is one: not so in {place}; correct these rows")
     rows = rows.sort_values(columns).reset_index(drop=True)
     if noisy:
-        model = corrected_noisy(kit)(n_iter=n_iter)
-        scores = model.fit_predict(rows)
-        workers = pd.DataFrame({"worker": model.skills_.index, "skill": model.skills_.to_numpy()})
+        scores, skills = noisy_model(rows, n_iter=n_iter)
+        workers = pd.DataFrame({"worker": skills.index, "skill": skills.to_numpy()})
         workers.insert(1, "n_answers", rows["worker"].value_counts().reindex(workers["worker"]).to_numpy())
         workers = workers.sort_values("worker").reset_index(drop=True)
     else:
@@ -250,7 +252,8 @@ def _ranking(
     answers: pd.DataFrame, rows: pd.DataFrame, scores: pd.Series[Any], workers: pd.DataFrame, name: str
 ) -> AggregateResult:
     ordered = scores.sort_index()
-    rank = ordered.round(12).rank(method="min", ascending=False).astype(int)
+    # Scores that differ by rounding alone are equal: what is rounded goes by the order of names.
+    rank = ordered.round(_DIGITS[name]).rank(method="min", ascending=False).astype(int)
     compared = pd.concat([rows["left"], rows["right"]]).value_counts()
     frame = pd.DataFrame(
         {

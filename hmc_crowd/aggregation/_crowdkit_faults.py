@@ -12,7 +12,10 @@ from hmc_crowd._base.extras import require
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["corrected_hrrasa", "corrected_noisy", "noisy_gradient", "noisy_objective", "our_binary_base"]
+__all__ = ["corrected_hrrasa", "noisy_gradient", "noisy_model", "noisy_objective", "our_binary_base"]
+
+# crowd-kit's pull of the scores to their middle, and its stop.
+_PULL, _STOP = 1e-5, 1e-5
 
 
 def _parts(
@@ -81,21 +84,32 @@ def corrected_hrrasa(kit: Any) -> Any:
     return Corrected
 
 
-def corrected_noisy(kit: Any) -> Any:
-    """Return crowd-kit's noisy Bradley-Terry model with a correct objective and gradient, and without side effects."""
+def noisy_model(rows: pd.DataFrame, *, n_iter: int) -> tuple[pd.Series[Any], pd.Series[Any]]:
+    """Return scores of items and skills of workers under crowd-kit's noisy Bradley-Terry model.
 
-    class Corrected(kit.NoisyBradleyTerry):  # type: ignore[misc]
-        _compute_log_likelihood = staticmethod(noisy_objective)
-        _compute_gradient = staticmethod(noisy_gradient)
+    The start is made of what was compared, never of names: an item's share of wins, and a worker who rather follows
+    the scores and likes neither side. Renamed items and workers therefore get the same scores and skills.
+    """
+    from scipy.optimize import minimize
+    from scipy.special import expit
 
-        def fit(self, data: pd.DataFrame) -> Any:
-            before = np.random.get_state()  # noqa: NPY002  # because crowd-kit seeds the global generator
-            try:
-                return super().fit(data)
-            finally:
-                np.random.set_state(before)  # noqa: NPY002
-
-    return Corrected
+    items = pd.Index(pd.unique(pd.concat([rows["left"], rows["right"]]))).sort_values()
+    people = pd.Index(rows["worker"].unique()).sort_values()
+    data = np.column_stack([items.get_indexer(rows[name]) + 1 for name in ("left", "right", "label")])
+    workers = people.get_indexer(rows["worker"])
+    shown = np.bincount(data[:, :2].ravel(), minlength=len(items) + 1)[1:]
+    share = (np.bincount(data[:, 2], minlength=len(items) + 1)[1:] + 1) / (shown + 2)
+    start = np.concatenate([[0.0], np.log(share / (1 - share)), np.zeros(len(people)), np.ones(len(people))])
+    found = minimize(
+        noisy_objective,
+        start,
+        jac=noisy_gradient,
+        args=(data, workers, len(items), len(people), _PULL),
+        method="L-BFGS-B",
+        options={"maxiter": n_iter, "ftol": _STOP},
+    ).x
+    scores, skills = found[1 : len(items) + 1], found[1 + len(items) + len(people) :]
+    return pd.Series(expit(scores), index=items), pd.Series(expit(skills), index=people)
 
 
 def our_binary_base() -> Any:

@@ -102,7 +102,7 @@ def score_report(
     Returns
     -------
     ScoreReport
-        Agreement in percent, all else as in the tool; MSE stands beside RMSE.
+        Tables, rows and columns as in RSMTool 12's files; MSE stands beside RMSE, and the F test beside R2.
 
     Raises
     ------
@@ -176,6 +176,8 @@ def _tables(people: Population, plan: _Plan, double_only: bool, error: float | N
         tables["true_score_eval"] = made.true_scores(people, plan.forms, error, plan.notes, **plan.ask)
     rounded = plan.forms[f"{plan.base}_trim_round"]
     tables["confMatrix"] = made.confusion(people, rounded)
+    if people.second is not None:
+        tables["confMatrix_h1h2"] = made.confusion_of_people(people)
     tables["score_dist"] = made.distribution(people, rounded, plan.base)
     return tables
 
@@ -195,10 +197,10 @@ def _group_tables(
     found = fairness_analysis(
         people.human, scores, people.groups[column], base=base, clusters=people.clusters, **plan.ask
     )
-    table = found.to_frame()
-    for key, head in zip(("osa", "osd", "csd"), table.columns, strict=True):
-        plan.notes.add(name, "r2_adj", {head: found[key]})
-        tables[f"estimates_{key}_by_{column}"] = found.estimates_frame(key)
+    table = made.fairness(found)
+    for key, head in zip(("osa", "osd", "csd"), table.columns[:3], strict=True):
+        plan.notes.add(name, "R2", {head: found[key]})
+        tables[f"estimates_{key}_by_{column}"] = made.estimates(found, key, plan.ask["level"])
     return {f"eval_by_{column}": tables.pop(f"eval_by_{column}"), name: table, **tables}
 
 

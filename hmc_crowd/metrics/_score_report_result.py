@@ -14,7 +14,7 @@ from hmc_crowd.errors import InputError
 from hmc_crowd.metrics._score_report_html import section
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import pandas as pd
 
@@ -26,14 +26,15 @@ UNLABELLED = {"population", "intervals", "notes"}
 
 @dataclass(frozen=True, eq=False)
 class ScoreReport:
-    """RSMTool's tables. Frozen; ``report["eval"]`` is a frame.
+    """RSMTool's tables. Frozen; ``report["eval"]`` is a frame, and ``"eval" in report`` says whether there is one.
 
     Parameters
     ----------
     tables : mapping of str to pandas.DataFrame
         ``population, eval, eval_short, eval_by_<group>, consistency, consistency_by_<group>, degradation,
         disattenuated_correlations, disattenuated_correlations_by_<group>, true_score_eval,
-        fairness_metrics_by_<group>, estimates_<osa|osd|csd>_by_<group>, confMatrix, score_dist, intervals, notes``;
+        fairness_metrics_by_<group>, estimates_<osa|osd|csd>_by_<group>, confMatrix, confMatrix_h1h2,
+        score_dist, intervals, notes``;
         those of the second human only where there is one.
     n, n_double : int
         Responses, and those with a second human score.
@@ -51,6 +52,15 @@ class ScoreReport:
         if table not in self.tables:
             raise InputError(f"there is no table {table!r}; there are {', '.join(self.tables)}")
         return self.tables[table]
+
+    def __contains__(self, table: object) -> bool:
+        return table in self.tables
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tables)
+
+    def __len__(self) -> int:
+        return len(self.tables)
 
     def __str__(self) -> str:
         left = f"; left out {sum(self.dropped.values()):,}: {', '.join(self.dropped)}" if self.dropped else ""

@@ -14,13 +14,19 @@ import numpy as np
 from hmc_crowd.metrics._prmse import prmse
 from hmc_crowd.metrics._score_report_rows import Notes, agreement_of, described, numbers
 from hmc_crowd.metrics._scoring_groups import ALL
-from hmc_crowd.metrics._scoring_smd import SMALL_GROUP, difference_of_standardized_means
+from hmc_crowd.metrics._scoring_smd import (
+    SMALL_GROUP,
+    difference_of_standardized_means,
+    rater_standing_difference,
+)
 from hmc_crowd.metrics._validate import group_codes
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from hmc_crowd.metrics._fairness_result import FairnessAnalysis
+    from hmc_crowd.metrics._result import Metric
     from hmc_crowd.metrics._score_report_population import Population
 
     Forms = dict[str, NDArray[np.float64]]
@@ -28,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "by_group",
     "confusion",
+    "confusion_of_people",
     "consistency",
     "consistency_by",
     "disattenuated_by",
@@ -112,23 +119,34 @@ def consistency(people: Population, notes: Notes, name: str = "consistency", row
 
 
 def consistency_by(people: Population, column: str, notes: Notes, **ask: Any) -> pd.DataFrame:
-    """Return the consistency table for each group of a column and for all data."""
+    """Return the consistency table for each group of a column, with DSM in place of SMD, and for all data."""
     names, code = group_codes(people.groups[column], people.n, name=column)
+    second = np.full(people.n, np.nan) if people.second is None else people.second
     rows = {}
     for place, name in [*enumerate(names), (-1, ALL)]:
         inside = code == place if place >= 0 else np.ones(people.n, dtype=bool)
-        rows[name] = _consistency_row(people, inside, notes, f"consistency_by_{column}", name, ask)
+        dsm = rater_standing_difference(people.human, second, inside, clusters=people.clusters, **ask)
+        rows[name] = _consistency_row(people, inside, notes, f"consistency_by_{column}", name, ask, dsm)
     return _table(rows, column)
 
 
 def _consistency_row(
-    people: Population, inside: NDArray[np.bool_], notes: Notes, table: str, name: str, ask: dict[str, Any]
+    people: Population,
+    inside: NDArray[np.bool_],
+    notes: Notes,
+    table: str,
+    name: str,
+    ask: dict[str, Any],
+    dsm: Metric | None = None,
 ) -> dict[str, float]:
     both = people.double & inside
     first = people.human[both]
     second = np.zeros(0) if people.second is None else people.second[both]
     clusters = None if people.clusters is None else {key: each[both] for key, each in people.clusters.items()}
     found = agreement_of(first, second, smd="pooled", errors=False, clusters=clusters, **ask)
+    if dsm is not None:
+        found["DSM"] = dsm
+        del found["SMD"]
     notes.add(table, name, found)
     return {"N": float(len(first)), **described(first, "h1"), **described(second, "h2"), **numbers(found)}
 
@@ -139,13 +157,9 @@ def secondary(table: pd.DataFrame, humans: pd.DataFrame) -> tuple[pd.DataFrame, 
     Degradation is human-machine minus human-human; a correlation is disattenuated by the root of the human-human
     correlation, and has no value if that is negative or 0.
     """
-    import pandas as pd
-
     between = humans.iloc[0]
     columns = list(COMPARED)
-    lost = table[columns] - between[columns]
-    lost.columns = pd.Index([f"diff_{name}" for name in columns])
-    return lost, _disattenuated(table["corr"], float(between["corr"]))
+    return table[columns] - between[columns], _disattenuated(table["corr"], float(between["corr"]))
 
 
 def _disattenuated(machine: pd.Series[float], people: Any) -> pd.DataFrame:
@@ -189,15 +203,25 @@ def _or_nan(value: Any) -> float:
 
 
 def confusion(people: Population, rounded: NDArray[np.float64]) -> pd.DataFrame:
-    """Return counts by rounded system score (rows) and rounded human score (columns)."""
+    """Return counts by rounded human score (rows) and rounded system score (columns)."""
+    return _crossed(people.human, rounded, "human", "system")
+
+
+def confusion_of_people(people: Population) -> pd.DataFrame:
+    """Return counts by the first human's rounded score (rows) and the second's (columns), of the double-scored."""
+    second = np.zeros(0) if people.second is None else people.second[people.double]
+    return _crossed(people.human[people.double], second, "h1", "h2")
+
+
+def _crossed(left: NDArray[np.float64], above: NDArray[np.float64], rows: str, columns: str) -> pd.DataFrame:
     import pandas as pd
 
-    human = np.rint(people.human)
-    labels = np.unique(np.concatenate([human, rounded]))
+    left, above = np.rint(left), np.rint(above)
+    labels = np.unique(np.concatenate([left, above]))
     counts = np.zeros((len(labels), len(labels)), dtype=np.int64)
-    np.add.at(counts, (np.searchsorted(labels, rounded), np.searchsorted(labels, human)), 1)
+    np.add.at(counts, (np.searchsorted(labels, left), np.searchsorted(labels, above)), 1)
     index = labels.astype(np.int64)
-    return pd.DataFrame(counts, index=pd.Index(index, name="system"), columns=pd.Index(index, name="human"))
+    return pd.DataFrame(counts, index=pd.Index(index, name=rows), columns=pd.Index(index, name=columns))
 
 
 def distribution(people: Population, rounded: NDArray[np.float64], base: str) -> pd.DataFrame:
@@ -208,3 +232,16 @@ def distribution(people: Population, rounded: NDArray[np.float64], base: str) ->
         left, right = (100.0 * float(np.mean(each == score)) for each in (human, rounded))
         rows[str(int(score))] = {"human": left, f"sys_{base}": right, "difference": right - left}
     return _table(rows, "score")
+
+
+def fairness(found: FairnessAnalysis) -> pd.DataFrame:
+    """Return RSMTool's rows ``R2`` (which is adjusted) and ``sig`` and its base category, then what it leaves out."""
+    table = found.to_frame().rename(index={"r2_adj": "R2", "r2": "R2_not_adjusted"})
+    return table.assign(base_category=found.base)
+
+
+def estimates(found: FairnessAnalysis, which: str, level: float) -> pd.DataFrame:
+    """Return coefficients under RSMTool's column names, which are those of its statistics package."""
+    low = (1 - level) / 2
+    names = {"p": "P>[t]", "low": f"[{low:.6g}", "high": f"{1 - low:.6g}]"}
+    return found.estimates_frame(which).rename(columns=names)

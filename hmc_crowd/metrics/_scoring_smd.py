@@ -18,6 +18,7 @@ import numpy as np
 
 from hmc_crowd.errors import InputError
 from hmc_crowd.metrics._intervals import Ask, ask_for, smooth_interval
+from hmc_crowd.metrics._intervals_clusters import cluster_ways
 from hmc_crowd.metrics._intervals_moments import Rows, pivot_of, take_totals
 from hmc_crowd.metrics._result import Metric
 from hmc_crowd.metrics._scoring_centred import RELATIVE
@@ -169,6 +170,56 @@ def difference_of_standardized_means(
     if lost:
         told["dropped"]["group is missing"] = lost
     return GroupMetrics({g: _of_group(z, code == k, pairs, ask, told) for k, g in enumerate(names)}, whole, "DSM")
+
+
+def rater_standing_difference(
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    inside: NDArray[np.bool_],
+    *,
+    level: float = 0.95,
+    interval: str = "auto",
+    clusters: Any = None,
+    rng: np.random.Generator | None = None,
+    n_boot: int = 2000,
+) -> Metric:
+    """Return the DSM of a second human against the first in a group, as RSMTool's ``consistency_by_<group>`` has it.
+
+    The group's means are those of its double-scored responses. The first human stands among all responses, the second
+    (NaN where there is none) among those that are double-scored: so it is not 0 for all data.
+    """
+    ask = ask_for(level, interval, rng, n_boot)
+    double = np.isfinite(second)
+    group = inside & double
+    told: dict[str, Any] = {"name": "DSM", "level": ask.level}
+    n, size = int(double.sum()), int(group.sum())
+    if n < 2 or size == 0:
+        why = "fewer than two double-scored responses" if n < 2 else "no double-scored response in this group"
+        return Metric.undefined(why, n=size, **told)
+    h1, h2 = _standing(first), _standing(second[double])
+    flat = [name for name, each in (("first", h1), ("second", h2)) if each.none()]
+    if flat:
+        return Metric.undefined(f"the {' and '.join(flat)} human's scores have no spread", n=size, **told)
+    z1, z2 = h1.centred / h1.sd(1), np.zeros(len(first))
+    z2[double] = h2.centred / h2.sd(1)
+    both, within = double.astype(np.float64), group.astype(np.float64)
+    rows = Rows.of(z1, z1**2, both, z2, z2**2, within, within * z1, within * z2)
+
+    def formula(sums: NDArray[Any]) -> NDArray[Any]:
+        apart = []
+        for n_, total, squares, part in ((0, 1, 2, 7), (3, 4, 5, 8)):
+            count, mean = sums[..., n_], sums[..., total] / sums[..., n_]
+            sd = np.sqrt((sums[..., squares] - count * mean**2) / (count - 1))
+            apart.append((sums[..., part] / sums[..., 6] - mean) / sd)
+        return np.asarray(apart[1] - apart[0])
+
+    totals = take_totals(rows, products=ask.interval != "none")
+    found = smooth_interval(rows, totals, formula, ask, ways=cluster_ways(clusters, len(first)))
+    if size == 1:
+        found = type(found)(None, None, "no interval: one response in this group")
+    small = (f"only {size} responses in this group",) if size < SMALL_GROUP else ()
+    fields = {**found.fields(), "warnings": (*small, *found.warnings)}
+    return Metric(float((z2 - z1)[group].mean()), n=size, **told, **fields)
 
 
 def _of_group(

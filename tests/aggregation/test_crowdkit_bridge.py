@@ -192,3 +192,77 @@ def test_items_without_any_text_are_named() -> None:
     result = aggregate_with_crowdkit(more, "rover")
     assert result.items_without_label == ("z",)
     assert result.counts.tasks_without_label == 1
+
+
+def heard(rng: np.random.Generator) -> pd.DataFrame:
+    words = ["so", "it", "goes", "on", "and", "up"]
+    rows = [
+        (f"t{task}", f"w{worker}", " ".join(rng.choice(words, 3)))
+        for task in range(6)
+        for worker in rng.choice(5, 4, replace=False)
+    ]
+    # Two people, two texts, equally far from their middle.
+    return pd.DataFrame([*rows, ("tie", "w0", "left it"), ("tie", "w1", "took up")], columns=COLUMNS)
+
+
+def marked(rng: np.random.Generator) -> pd.DataFrame:
+    truth = rng.random((5, 4, 4)) < 0.5
+    rows = [(f"t{t}", f"w{w}", truth[t] ^ (rng.random((4, 4)) < 0.1 * (1 + w))) for t in range(5) for w in range(4)]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def listed(rng: np.random.Generator) -> pd.DataFrame:
+    names = np.array(["house", "tree", "car"])
+    truth = rng.random((8, 3)) < 0.5
+    rows = [(f"t{t}", f"w{w}", names[truth[t] ^ (rng.random(3) < 0.2)].tolist()) for t in range(8) for w in range(4)]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def compared(rng: np.random.Generator) -> pd.DataFrame:
+    rows = []
+    for worker in range(6):
+        for _ in range(25):
+            one, other = rng.choice(7, 2, replace=False)
+            better = min(one, other) if rng.random() < 0.55 + 0.08 * worker else max(one, other)
+            rows.append((f"w{worker}", f"i{one}", f"i{other}", f"i{better}"))
+    return pd.DataFrame(rows, columns=["worker", "left", "right", "label"])
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("name", CROWDKIT_METHODS)
+def test_no_method_depends_on_row_order_or_on_names(name: str, seed: int) -> None:
+    """Rows mixed; workers, items and (where they are names) labels called otherwise, so that they sort otherwise."""
+    rng = np.random.default_rng(seed)
+    makers = {"ro": heard, "ra": heard, "hr": heard, "br": compared, "no": compared, "bi": listed, "se": marked}
+    data = makers[name[:2]](rng)
+    other = {old: f"{rng.integers(10**6):06d} {old}" for old in [*["w0", "w1", "w2", "w3", "w4", "w5"], "tie"]}
+    other |= {f"{kind}{n}": f"{rng.integers(10**6):06d} {kind}{n}" for kind in "ti" for n in range(9)}
+    other |= {"house": "a shed", "tree": "z wood", "car": "m van"} if name == "binary_relevance" else {}
+    mixed = data.sample(frac=1, random_state=seed).reset_index(drop=True)
+    for column in mixed:
+        mixed[column] = [
+            [other[each] for each in cell] if isinstance(cell, list) else other.get(cell, cell) if isinstance(cell, str)
+            else cell
+            for cell in mixed[column]
+        ]  # fmt: skip
+    one, two = (aggregate_with_crowdkit(each, name) for each in (data, mixed))
+    before = one.frame.assign(item=[other[each] for each in one.frame["item"]]).set_index("item")
+    after = two.frame.set_index("item").loc[before.index]
+    for left, right in zip(before["label"], after["label"], strict=True):
+        if name == "binary_relevance":
+            assert {other[each] for each in left} == set(right)
+        else:
+            np.testing.assert_array_equal(left, right)
+    if "score" in before:
+        np.testing.assert_allclose(before["score"], after["score"], rtol=0, atol=1e-6)
+    if name == "noisy_bradley_terry":
+        skill = one.workers.assign(worker=[other[each] for each in one.workers["worker"]]).set_index("worker")["skill"]
+        np.testing.assert_allclose(skill, two.workers.set_index("worker")["skill"].loc[skill.index], rtol=0, atol=1e-6)
+
+
+def test_the_noisy_model_reaches_a_maximum() -> None:
+    from hmc_crowd.aggregation._crowdkit_faults import noisy_model
+
+    data = compared(np.random.default_rng(5))
+    rough, fine = (noisy_model(data, n_iter=n) for n in (100, 10_000))
+    np.testing.assert_allclose(rough[0].rank(), fine[0].rank())
