@@ -370,10 +370,11 @@ def test_the_money_of_a_plan_holds_the_fee_and_its_tax(start: Start) -> None:
 def test_an_audit_that_is_cut_says_so(start: Start) -> None:
     campaign = start()
     kept = 12
-    plan = campaign.plan(trade_off=0.0, max_human=campaign.status().items - kept, audit=60)
+    whole = campaign.plan(trade_off=0.0, max_human=10, audit=10)
+    assert not any("cut" in note for note in whole.notes)
+    plan = campaign.plan(trade_off=0.0, max_human=whole.items - kept, audit=60)
     assert plan.audit == kept
     assert f"the audit is cut from 60 to {kept} items: the machine keeps no more than {kept}" in plan.notes
-    assert not any("cut" in note for note in campaign.plan(trade_off=0.0, max_human=10, audit=10).notes)
 
 
 def test_published_hits_keep_their_pay_and_the_sheet_says_so(

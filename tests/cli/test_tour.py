@@ -239,7 +239,8 @@ def test_certify_works_from_four_counts(hmc: Any) -> None:
 def test_learn_and_retrain_are_one(hmc: Any, at: Callable[[str], Path]) -> None:
     at("certified")
     first, second = hmc("learn", "--json").json, hmc("retrain", "--json").json
-    assert second["version"] == first["version"] + 1
+    # The same times make the same model, which is kept once.
+    assert second["version"] == first["version"]
 
 
 def test_effort_is_trained_on_times_logged_elsewhere(hmc: Any, at: Callable[[str], Path]) -> None:
