@@ -32,6 +32,38 @@ def test_nobody_gets_in_who_takes_his_time() -> None:
     assert faults([each for each in ALL if each.is_slow]) == []
 
 
+#: A guard that is taken out, and an attack that must then get in: door, and the beginning of its name.
+GUARDS: dict[str, tuple[Any, str, str]] = {
+    "hmc_crowd.board._desk.may": (
+        lambda *_: True, "board", "by roles without the right: POST c/{campaign}/webhooks/end",
+    ),
+    "hmc_crowd.board._desk.is_form_mark": (lambda *_, **__: True, "board", "a form with a mark that is none: sign-out"),
+    "hmc_crowd.board._desk.is_cross_site": (lambda *_, **__: False, "board", "a sign-in from another site"),
+    "hmc_crowd.board._door.may": (lambda *_: True, "machine API", "by roles without the right: GET /webhooks"),
+    "hmc_crowd.board._line._require_claimed": (lambda *_: None, "machine API", "an item of another worker, answered"),
+    "hmc_crowd_local.mturk_api._workers_door.WorkersDoor.check": (
+        lambda *_: None, "MTurk worker pages", "another's link without its key",
+    ),
+    "hmc_crowd_local.mturk_api._sigv4.hmac.compare_digest": (
+        lambda *_: True, "MTurk API", "a call signed with another's secret",
+    ),
+    "hmc_crowd_local.pages._visit.Visit.check_stamp": (
+        lambda visit, *_: visit.house.now(), "worker pages", "a form whose mark is another's at preferences",
+    ),
+    "hmc_crowd_prolific._webhooks.is_signed": (lambda *_: True, "Prolific", "a delivery signed with another secret"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_without_its_guard_an_attack_gets_in(guard: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    instead, door, name = GUARDS[guard]
+    cases = [each for each in ALL if each.door == door and each.name.startswith(name)][:1]
+    assert len(cases) == 1
+    assert faults(cases) == []
+    monkeypatch.setattr(guard, instead)
+    assert faults(cases)
+
+
 class House(Scene):
     foreign = ("what is another's",)
 
