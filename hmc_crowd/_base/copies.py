@@ -13,16 +13,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hmc_crowd._base.extras import HOW_TO_INSTALL
+from hmc_crowd._base.private import make_private_file
 from hmc_crowd._base.sqlite import open_by_house, open_sqlite
 from hmc_crowd.errors import DatabaseBusyError, SchemaVersionError, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from sqlalchemy import Connection, Engine
 
-__all__ = ["Copy", "Keeper", "Schema"]
+__all__ = ["MARK", "Copy", "Keeper", "Schema", "Unfinished", "unfinished"]
+
+MARK = "hmc_crowd_restoring"
+"""A table of this name is in a database that was restored while the one that belongs to it was not yet."""
 
 # So long another process's lock is waited for.
 _BUSY_S = 30.0
@@ -66,6 +70,14 @@ class Copy:
     def files(self, name: str) -> list[str]:
         """Return the names of its files."""
         return [f"{name}.sqlite"] if self.kind == "sqlite" else [f"{name}.{table}.rows" for table in self.rows]
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A restoring that was cut off between two databases: of which backup, and when that was made."""
+
+    source: str
+    made_at: str
 
 
 class Keeper:
@@ -131,13 +143,33 @@ class Keeper:
                 f"{HOW_TO_INSTALL}"
             )
 
-    def load(self, folder: Path, copy: Copy) -> None:
-        """Put a copy in the place of what is there, and bring it to this code's revision; all of it or nothing."""
+    def prepare(self, folder: Path, copy: Copy) -> None:
+        """Look through an unpacked copy before any database is changed; on SQLite it comes to this code's revision.
+
+        Raises
+        ------
+        StoreError
+            It is damaged, or holds what no database of ours holds.
+        """
+        if self.file is not None:
+            with self._said():
+                self._prepare_file(folder / copy.files(self.name)[0], copy)
+
+    def load(self, folder: Path, copy: Copy, *, unfinished: Unfinished | None = None) -> None:
+        """Put a copy that was prepared in the place of what is there; all of it or nothing.
+
+        ``unfinished`` is left in it in the same transaction: who opens it learns that another database is to follow.
+        """
         with self._said():
             if self.file is not None:
-                self._load_file(folder / copy.files(self.name)[0], copy)
+                self._load_file(folder / copy.files(self.name)[0], unfinished)
             else:
-                self._load_tables(folder, copy)
+                self._load_tables(folder, copy, unfinished)
+
+    def finish(self) -> None:
+        """Take back what `load` left: the other database followed."""
+        with self._said(), self._engine.connect().execution_options(writes=True) as connection, connection.begin():
+            connection.exec_driver_sql(f"DROP TABLE IF EXISTS {MARK}")
 
     # SQLite.
 
@@ -153,13 +185,40 @@ class Keeper:
         finally:
             engine.dispose()
 
-    def _load_file(self, staged: Path, copy: Copy) -> None:
+    def _prepare_file(self, staged: Path, copy: Copy) -> None:
         engine = _plain_engine(staged)
         try:
             with engine.begin() as connection:
+                # Nothing that its schema names may run before we know that the schema is ours.
+                connection.exec_driver_sql("PRAGMA trusted_schema = OFF")
                 _require_sound(connection, self.where)
+                _require_exact(connection, staged, self.name)
+                with self._fresh(staged, copy.revision) as fresh:
+                    _require_same_schema(connection, fresh, self.name)
                 _require_rows(connection, copy, self.name)
                 self._schema.migrate(connection, "head")
+        finally:
+            engine.dispose()
+
+    @contextmanager
+    def _fresh(self, staged: Path, revision: str) -> Iterator[Connection]:
+        """Give a new database of a revision, beside the copy."""
+        file = staged.with_name(f"fresh.{staged.name}")
+        make_private_file(file)
+        engine = _plain_engine(file)
+        try:
+            with engine.begin() as connection:
+                self._schema.migrate(connection, "head" if revision == self._schema.revisions()[0] else revision)
+                yield connection
+        finally:
+            engine.dispose()
+            file.unlink(missing_ok=True)
+
+    def _load_file(self, staged: Path, unfinished: Unfinished | None) -> None:
+        engine = _plain_engine(staged)
+        try:
+            with engine.begin() as connection:
+                _mark(connection, unfinished)
         finally:
             engine.dispose()
         _copy_sqlite(staged, _path(self.file))
@@ -179,16 +238,23 @@ class Keeper:
             }
         return Copy("postgresql", revision, rows, columns)
 
-    def _load_tables(self, folder: Path, copy: Copy) -> None:
+    def _load_tables(self, folder: Path, copy: Copy, unfinished: Unfinished | None) -> None:
+        import sqlalchemy as sa
+
         with self._engine.begin() as connection:
             if self._schema.revision(connection) is not None:
                 self._schema.migrate(connection, "base")
+            others = set(sa.inspect(connection).get_table_names())
             self._schema.migrate(connection, copy.revision)
             for table in copy.rows:
+                # The server may hold other programs' tables beside ours.
+                if table in others or set(copy.columns[table]) - set(_columns(connection, table)):
+                    raise StoreError(f"the copy of the {self.name} names {table!r}, which is none of ours; use another")
                 _copy_in(connection, table, copy.columns[table], folder / f"{self.name}.{table}.rows")
                 _set_sequences(connection, table)
             _require_rows(connection, copy, self.name)
             self._schema.migrate(connection, "head")
+            _mark(connection, unfinished)
 
     def _known_revision(self, connection: Connection) -> str:
         found = self._schema.revision(connection)
@@ -214,6 +280,31 @@ class Keeper:
             text = (str(getattr(error, "orig", None) or error).strip().splitlines() or [type(error).__name__])[0]
             kind = DatabaseBusyError if "locked" in text or "lock timeout" in text else StoreError
             raise kind(f"the {self.name} {self.where}: {text}; nothing was changed") from error
+
+
+def unfinished(connection: Connection, tables: Collection[str]) -> Unfinished | None:
+    """Return the restoring that left this database before the other one followed; None almost always.
+
+    Parameters
+    ----------
+    connection : sqlalchemy.Connection
+    tables : collection of str
+        The names of its tables.
+    """
+    if MARK not in tables:
+        return None
+    row = connection.exec_driver_sql(f"SELECT source, made_at FROM {MARK}").first()  # noqa: S608 because the name is ours
+    return Unfinished("FILE", "?") if row is None else Unfinished(str(row[0]), str(row[1]))
+
+
+def _mark(connection: Connection, left: Unfinished | None) -> None:
+    import sqlalchemy as sa
+
+    connection.exec_driver_sql(f"DROP TABLE IF EXISTS {MARK}")
+    if left is not None:
+        connection.exec_driver_sql(f"CREATE TABLE {MARK} (source TEXT NOT NULL, made_at TEXT NOT NULL)")
+        table = sa.table(MARK, sa.column("source"), sa.column("made_at"))
+        connection.execute(sa.insert(table).values(source=left.source, made_at=left.made_at))
 
 
 def _path(file: Path | None) -> Path:
@@ -250,6 +341,39 @@ def _require_sound(connection: Connection, where: str) -> None:
     said = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one()
     if said != "ok":
         raise StoreError(f"{where} is damaged ({said}); use a copy that was made before")
+
+
+def _require_exact(connection: Connection, file: Path, name: str) -> None:
+    """Refuse bytes behind the last page, which SQLite would pass over."""
+    pages, page = (connection.exec_driver_sql(f"PRAGMA {each}").scalar_one() for each in ("page_count", "page_size"))
+    if pages * page != file.stat().st_size:
+        raise StoreError(f"the copy of the {name} is larger than its database; use another copy")
+
+
+def _require_same_schema(connection: Connection, fresh: Connection, name: str) -> None:
+    """Refuse a copy that is not as a new database of its revision: a trigger of others would run with us."""
+    held, wanted = _objects(connection), _objects(fresh)
+    if held != wanted:
+        first = min(set(held.items()) ^ set(wanted.items()), key=repr)[0]
+        raise StoreError(
+            f"the copy of the {name} is not what hmc-crowd writes: its {first[0]} {first[1][:60]!r} is none of ours, "
+            "is changed or is missing; use another copy"
+        )
+
+
+def _objects(connection: Connection) -> dict[tuple[str, str, str], str]:
+    """Return all that a schema names: triggers, views and indexes by their text, tables by their columns."""
+    found = {}
+    rows = connection.exec_driver_sql("SELECT type, name, tbl_name, sql FROM sqlite_master").all()
+    for kind, name, table, text in rows:
+        if kind == "table" and name in {"sqlite_sequence", "sqlite_stat1", "sqlite_stat4"}:
+            continue
+        said = " ".join(str(text).split())
+        if kind == "table":
+            columns = connection.exec_driver_sql("SELECT * FROM pragma_table_xinfo(?)", (name,)).all()
+            said = repr([tuple(each)[1:] for each in columns])
+        found[kind, name, table] = said
+    return found
 
 
 def _require_rows(connection: Connection, copy: Copy, name: str) -> None:

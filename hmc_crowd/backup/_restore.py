@@ -1,7 +1,7 @@
 """Can everything go on from a backup? All of it is compared and made ready first, and only then put in place.
 
-A database changes in one transaction, the campaigns' first: between the two, the campaign is older than the workplace,
-which is what it meets after any crash. Calling it again after an interruption finishes it.
+A database changes in one transaction, the campaigns' first. Whoever is killed between the two leaves a mark in the
+first, in the same transaction: nobody opens it before the restoring was called again, which finishes it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hmc_crowd._base.copies import Unfinished
 from hmc_crowd._base.private import make_private_folder, private_draft
 from hmc_crowd.backup._archive import ARTEFACTS, Manifest, read_archive, working_folder
 from hmc_crowd.backup._backup import rows_of
@@ -96,9 +97,15 @@ class Unpacked:
                 f"{self.manifest.made_at}, or give another database"
             )
         files = [name for name in self.manifest.members if name.startswith(ARTEFACTS)]
-        _put_artefacts(files, self.folder, artefacts)
         for each in wanted:
-            each.load(self.folder, copies[each.name])
+            each.prepare(self.folder, copies[each.name])
+        _put_artefacts(files, self.folder, artefacts)
+        for place, each in enumerate(wanted):
+            is_last = place == len(wanted) - 1
+            left = None if is_last else Unfinished(str(self.source.absolute()), self.manifest.made_at)
+            each.load(self.folder, copies[each.name], unfinished=left)
+        for each in wanted[:-1]:
+            each.finish()
         rows = {name: rows_of(copy) for name, copy in copies.items()}
         into = {each.name: each.where for each in wanted}
         return Restored(str(self.source), self.manifest.made_at, rows, into, len(files))

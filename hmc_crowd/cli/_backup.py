@@ -61,7 +61,7 @@ def restore(
 
     with ExitStack() as stack, busy("putting back"):
         found = stack.enter_context(unpacked(source))
-        store = stack.enter_context(open_store(db, create=True))
+        store = stack.enter_context(open_store(db, create=True, half_restored=True))
         keepers = [store.keeper()]
         if found.has_workplace:
             place: Any = stack.enter_context(connect(LOCAL, workplace))

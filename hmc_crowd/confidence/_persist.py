@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hmc_crowd._base.containers import from_container, to_container
+from hmc_crowd._base.containers import from_container, read_model_file, to_container
 from hmc_crowd._base.private import write_private
 from hmc_crowd.confidence._calibrate import Calibrator
 from hmc_crowd.confidence._mcp import MaximumClassProbability
@@ -97,7 +97,7 @@ def load_confidence(source: Path | str | bytes) -> Any:
         path = Path(source)
         if not path.is_file():
             raise ModelError(f"source is {str(path)!r}, but there is no such file; give what save_confidence wrote")
-        source = path.read_bytes()
+        source = read_model_file(path, wanted="give what save_confidence wrote")
     state = from_container(source, what="confidence", wanted="give what save_confidence wrote, or fit it again")
     if not isinstance(state, dict) or state.get("format") != FORMAT:
         raise ModelError("this is a skops file, but holds no confidence; give what save_confidence wrote")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hmc_crowd._base.containers import from_container, to_container
+from hmc_crowd._base.containers import from_container, read_model_file, to_container
 from hmc_crowd._base.private import write_private
 from hmc_crowd.confidence import load_confidence  # because the calibration has a safe file of its own
 from hmc_crowd.errors import ModelError, StateError
@@ -70,11 +70,7 @@ def load_gate(source: Path | str) -> LearnedGate:
     ModelError
         Not such a file, one of another version, or one that holds what we never write.
     """
-    try:
-        data = Path(source).read_bytes()
-    except OSError as error:
-        raise ModelError(f"{source} cannot be read ({error.strerror}); give a file that save_gate wrote") from None
-    return gate_from_bytes(data)
+    return gate_from_bytes(read_model_file(Path(source), wanted="give a file that save_gate wrote"))
 
 
 def gate_from_bytes(data: bytes) -> LearnedGate:

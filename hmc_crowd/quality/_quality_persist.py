@@ -9,7 +9,7 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
-from hmc_crowd._base.containers import from_container, to_container
+from hmc_crowd._base.containers import from_container, read_model_file, to_container
 from hmc_crowd._base.private import write_private
 from hmc_crowd.errors import ModelError, StateError
 from hmc_crowd.quality._gate_trees import KINDS
@@ -97,10 +97,7 @@ def load_quality_model(path: Path | str) -> WorkerQualityModel:
 
 
 def _read(path: Path | str) -> Any:
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise ModelError(f"{path} cannot be read ({error.strerror}); give what save_quality_model wrote") from None
+    data = read_model_file(Path(path), wanted="give what save_quality_model wrote")
     try:
         return from_container(data, what="worker quality", wanted="fit it again", trusted=_TRUSTED)
     except ModelError as error:

@@ -7,12 +7,14 @@ a driver raises comes out as one of the package's errors (`_translate.py`); no S
 from __future__ import annotations
 
 import os
+import shlex
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hmc_crowd._base.addresses import shown_address
 from hmc_crowd._base.clock import Clock, SystemClock
+from hmc_crowd._base.copies import MARK, unfinished
 from hmc_crowd._base.private import make_private_file
 from hmc_crowd._base.sqlite import holds_anything, keep_write_ahead_log
 from hmc_crowd.errors import ReadOnlyDatabaseError, StoreError
@@ -276,6 +278,7 @@ def open_store(
     artefacts: str | Path | None = None,
     large: int = 1_000_000,
     busy_s: float = 5.0,
+    half_restored: bool = False,
 ) -> Store:
     """Open the campaign database.
 
@@ -295,11 +298,13 @@ def open_store(
         beyond a million untouched items rows cost more than they tell.
     busy_s : float, default 5
         How long to wait for another process's lock, in seconds.
+    half_restored : bool, default False
+        Open also a database whose restoring was cut off before its workplace followed, to finish that.
 
     Raises
     ------
     StoreError
-        Missing, empty, truncated, no database, or a server that cannot be reached.
+        Missing, empty, truncated, half restored, no database, or a server that cannot be reached.
     NotOurDatabaseError
         A database of another program.
     SchemaVersionError
@@ -328,6 +333,8 @@ def open_store(
         large=large,
     )
     try:
+        if not half_restored:
+            _require_restored(store, address)
         _ready(store, address, create=create)
     except BaseException:
         store.close()
@@ -362,6 +369,19 @@ def _require_place(address: Address, *, create: bool) -> None:
             raise ReadOnlyDatabaseError(
                 f"{file} cannot be made: {error.strerror or error}; check the permissions of its folder"
             ) from None
+
+
+def _require_restored(store: Store, address: Address) -> None:
+    """Refuse campaigns of a backup beside a workplace that is not of it yet."""
+    import sqlalchemy as sa
+
+    with store._connected(writes=False) as connection:
+        left = unfinished(connection, [MARK] if sa.inspect(connection).has_table(MARK) else [])
+    if left is not None:
+        raise StoreError(
+            f"{address.shown} is half restored: it is as of the backup of {left.made_at}, its workplace is not yet; "
+            f"finish it with: hmc-crowd restore --from {shlex.quote(left.source)} --yes"
+        )
 
 
 def _ready(store: Store, address: Address, *, create: bool) -> None:
