@@ -20,6 +20,7 @@ _COMMANDS = {
     "add_predictions()": "`hmc-crowd items --predictions FILE`",
     "add_gold()": "`hmc-crowd items --gold FILE`",
     "add_effort()": "`hmc-crowd items --effort FILE`",
+    "calibrate()": "`hmc-crowd confidence calibrate`",
     "estimate_effort()": "`hmc-crowd effort estimate`",
     "set_quotas()": "`hmc-crowd quality quotas set`",
     "add_worker_traits()": "`hmc-crowd quality traits`",
