@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hmc_crowd._base.texts import read_text
 from hmc_crowd.campaign._label_names import label_names
 from hmc_crowd.errors import InputError
 
@@ -191,7 +192,7 @@ def read_aspects(path: str | Path) -> tuple[Aspect, ...]:
 
     place = Path(path)
     try:
-        content = tomllib.loads(place.read_text(encoding="utf-8"))
+        content = tomllib.loads(read_text(place))
     except OSError as error:
         raise InputError(f"{place} cannot be read ({error.strerror}); give a TOML file of tables [[aspect]]") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -208,7 +209,7 @@ def _aspect(place: Path, row: dict[str, Any]) -> Aspect:
     name = row.pop("guideline_file", None)
     if name is not None:
         try:
-            row["guideline"] = (place.parent / str(name)).read_text(encoding="utf-8").strip()
+            row["guideline"] = read_text(place.parent / str(name)).strip()
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"{place}: guideline_file {name!r} cannot be read ({error}); correct the path") from None
     strange = sorted(set(row) - _FIELDS)

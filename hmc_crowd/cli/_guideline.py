@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hmc_crowd._base.texts import read_text
 from hmc_crowd.cli._app import (
     DEFAULT_DATABASE,
     PEOPLE,
@@ -44,7 +45,7 @@ def set_guideline(
 ) -> None:
     """Put another guideline in force; a dry run unless --yes, which counts what becomes stale and is asked again."""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_text(file)
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file} cannot be read ({error}); give a text file in UTF-8") from None
     with open_campaign(db, campaign) as opened:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from hmc_crowd._base.private import write_private
+from hmc_crowd._base.texts import read_text
 from hmc_crowd.cli._app import OUTPUT, PLAN, AsJson, OutFile, Overwrite, app
 from hmc_crowd.cli._arguments import names
 from hmc_crowd.cli._judges_work import (
@@ -280,7 +281,7 @@ def check(
     from hmc_crowd.judges import JudgePin, check_pin
 
     try:
-        known = JudgePin(**json.loads(pinned.read_text(encoding="utf-8")))
+        known = JudgePin(**json.loads(read_text(pinned)))
     except (OSError, json.JSONDecodeError, TypeError, UnicodeDecodeError):
         raise InputError(f"{pinned} is no pin; give the file that `hmc-crowd judges pin` wrote") from None
     # Without a cache: an old answer says nothing about today's model.

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hmc_crowd._base.texts import read_text
 from hmc_crowd.cli import _board_keys
 from hmc_crowd.cli._app import (
     DEFAULT_DATABASE,
@@ -150,7 +151,7 @@ def layouts_add(
 ) -> None:
     """Keep a page as a HITLayout and print the HITLayoutId under which scripts use it."""
     try:
-        html = file.read_text(encoding="utf-8")
+        html = read_text(file)
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror or error}; give an HTML file") from None
     except UnicodeDecodeError:

@@ -18,9 +18,9 @@ import string
 import tomllib
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hmc_crowd._base.texts import read_text
 from hmc_crowd.errors import InputError
 from hmc_crowd.judges._judge import fingerprint
 
@@ -101,7 +101,7 @@ def load_template(name: str | os.PathLike[str]) -> Template:
         if str(name) in PACKAGED:
             text = (files("hmc_crowd.judges") / "templates" / f"{name}.toml").read_text(encoding="utf-8")
         else:
-            text = Path(name).read_text(encoding="utf-8")
+            text = read_text(name)
         return _read(tomllib.loads(text), str(name))
     except OSError as error:
         told = f"template {name} cannot be read ({error.strerror}); give a file or one of {', '.join(PACKAGED)}"

@@ -10,17 +10,18 @@ import json
 import math
 import tomllib
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hmc_crowd._base.ids import digest
 from hmc_crowd._base.qualifying import RemoteTest
+from hmc_crowd._base.texts import read_text
 from hmc_crowd.errors import InputError
 from hmc_crowd.platform import HitItem
 from hmc_crowd_local._kinds import check_question, checked_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 __all__ = ["Check", "Practice", "Study", "SurveyQuestion", "read_study"]
 
@@ -241,7 +242,7 @@ def read_study(path: str | Path) -> Study:
     ('I take part.',)
     """
     try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        content = tomllib.loads(read_text(path))
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror}); give the study's TOML file") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
