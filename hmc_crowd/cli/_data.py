@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hmc_crowd._base.addresses import shown_address
 from hmc_crowd.cli._app import (
     BEGIN,
     CAMPAIGN,
@@ -27,9 +28,15 @@ if TYPE_CHECKING:
 @app.command(rich_help_panel=BEGIN)
 def init(
     name: Annotated[
-        str,
-        typer.Option("--name", metavar="NAME", help="Unique in the database.", rich_help_panel=CAMPAIGN),
-    ] = "campaign",
+        str | None,
+        typer.Option(
+            "--name",
+            metavar="NAME",
+            help="Unique in the database; `campaign` by default. Without any option a database that has campaigns is "
+            "only brought up to date.",
+            rich_help_panel=CAMPAIGN,
+        ),
+    ] = None,
     labels: Annotated[
         str,
         typer.Option("--labels", metavar="A,B,C", help="The answers people may give; absent: the predictions' labels."),
@@ -68,7 +75,7 @@ def init(
     from hmc_crowd._base.money import Money
     from hmc_crowd.campaign import Aspect, Campaign, read_aspects
 
-    if not name.strip():
+    if name is not None and not name.strip():
         raise InputError("--name is empty; give the campaign a name")
     if pairs and (labels or aspects is not None):
         raise InputError("--pairs asks one question of its own; leave --labels and --aspects out")
@@ -78,6 +85,14 @@ def init(
     asked = () if aspects is None else read_aspects(aspects)
     if pairs:
         asked = (Aspect("better", kind="pair", question="Which response is better?"),)
+    told = (name, labels, positive, aspects, pairs, mode, suggest_share, currency, seed)
+    if told == (None, "", "", None, False, "blind", None, "USD", None) and (there := _brought_up(db)):
+        # Who was told to bring an older database up to date asked for no further campaign.
+        if len(there) > 1:
+            _say_all(db, there, as_json=as_json)
+            return
+        name = there[0]
+    name = "campaign" if name is None else name
     try:
         campaign = Campaign.create(
             db,
@@ -102,6 +117,24 @@ def init(
     else:
         after = "hmc-crowd items FILE" if not status.items else "hmc-crowd status"
         facts(f"campaign {name!r} {made}", [("database", status.database), ("next", after)])
+
+
+def _brought_up(db: str) -> list[str]:
+    """Bring the database up to date, or make it, and return the names of its campaigns."""
+    from hmc_crowd.store import open_store
+
+    with open_store(db, create=True) as store, store.read() as tx:
+        return list(tx.campaigns.names())
+
+
+def _say_all(db: str, there: list[str], *, as_json: bool) -> None:
+    shown = shown_address(db)
+    if as_json:
+        emit_json({"database": shown, "campaigns": there})
+    else:
+        after = "hmc-crowd status --campaign NAME"
+        rows = [("database", shown), ("campaigns", ", ".join(there)), ("next", after)]
+        facts(f"{len(there)} campaigns are there already", rows)
 
 
 def _as_it_is(db: str, name: str, labels: list[str], *, currency: str) -> "Campaign":

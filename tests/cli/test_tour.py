@@ -73,6 +73,18 @@ def test_init_again_leaves_the_campaign_as_it_is(hmc: Any, at: Callable[[str], P
     assert hmc("status", "--json").json == before
 
 
+def test_init_alone_brings_a_database_up_to_date_and_makes_no_further_campaign(hmc: Any) -> None:
+    hmc("init", "--name", "helpdesk", "--labels", "good,bad")
+    told = hmc("init")
+    assert told.code == 0
+    assert "campaign 'helpdesk' is there already" in told.out
+    assert hmc("status", "--json").json["campaign"] == "helpdesk"
+    hmc("init", "--name", "second")
+    assert "campaigns  helpdesk, second" in hmc("init").out
+    assert hmc("init", "--json").json["campaigns"] == ["helpdesk", "second"]
+    assert hmc("init", "--seed", "7").out.startswith("campaign 'campaign' is ready")
+
+
 def test_init_with_other_labels_is_refused(hmc: Any, at: Callable[[str], Path]) -> None:
     at("planned")
     told = hmc("init", "--labels", "x,y")
