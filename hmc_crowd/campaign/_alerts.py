@@ -100,7 +100,8 @@ def set_rules(context: Context, given: Iterable[AlertRule] | None) -> tuple[Aler
     if odd:
         raise InputError(f"figure is {odd[0]!r}; a campaign has {', '.join(sorted(figures))}")
     with context.store.begin() as tx:
-        settings = {key: value for key, value in context.settings_in(tx).items() if key != _SETTING}
+        before = tx.campaigns.settings_to_change(context.campaign_id)
+        settings = {key: value for key, value in before.items() if key != _SETTING}
         if own is not None:
             settings[_SETTING] = [asdict(rule) for rule in own]
         tx.campaigns.save_settings(context.campaign_id, settings)

@@ -31,8 +31,8 @@ def add_items(context: Context, source: Any) -> int:
     with context.begin() as tx:
         _require_pairs(context, tx, frame)
         added = tx.frames.add_items(context.campaign_id, frame)
-        record = tx.campaigns.get(context.name)
-        tx.campaigns.save_settings(context.campaign_id, {**record.settings, "items_came_as": form})
+        settings = tx.campaigns.settings_to_change(context.campaign_id)
+        tx.campaigns.save_settings(context.campaign_id, {**settings, "items_came_as": form})
         context.log(tx, "items added", items=added, source=form)
     return added
 
@@ -122,14 +122,14 @@ def _note_changes(context: Context, tx: Transaction, aspect: AspectRecord, frame
     stored = tx.frames.read(context.campaign_id, "predictions", aspect=aspect.name, columns=["item", "label"])
     both = stored.merge(frame[["item", "label"]], on="item", suffixes=("", "_new"))
     if (both["label"] != both["label_new"]).any():
-        settings = tx.campaigns.get(context.name).settings
+        settings = tx.campaigns.settings_to_change(context.campaign_id)
         version = int(settings.get("machine_version", 0)) + 1
         tx.campaigns.save_settings(context.campaign_id, {**settings, "machine_version": version})
 
 
 def _learn_labels(context: Context, tx: Transaction, aspect: AspectRecord, labels: set[str]) -> None:
     """Give an aspect that was created without labels those of its first table."""
-    settings = tx.campaigns.get(context.name).settings
+    settings = tx.campaigns.settings_to_change(context.campaign_id)
     named = label_names(sorted(labels), name=f"labels of aspect {aspect.name!r}, read from its first table,")
     learnt = {**settings.get("labels", {}), aspect.name: list(named)}
     tx.campaigns.save_settings(context.campaign_id, {**settings, "labels": learnt})

@@ -125,7 +125,7 @@ def estimate(context: Context, model: EffortModel | None = None) -> EffortEstima
 
 def _remember(context: Context, tx: Transaction, *, given: bool) -> None:
     """Keep whether the efforts are the user's own, so that a run does not replace them."""
-    settings = tx.campaigns.get(context.name).settings
+    settings = tx.campaigns.settings_to_change(context.campaign_id)
     tx.campaigns.save_settings(context.campaign_id, {**settings, "effort_given": given})
 
 

@@ -85,7 +85,7 @@ def require_qualifications(platform: Platform) -> SyncsQualifications:
 
 def keep_told(context: Context, tx: Transaction, platform: str, test: str, version: int, there: str) -> None:
     """Keep under which id a platform knows a test, for the HITs that will ask for it."""
-    settings = context.settings_in(tx)
+    settings = tx.campaigns.settings_to_change(context.campaign_id)
     told = {**settings.get(_TOLD, {})}
     told[platform] = {**told.get(platform, {}), test: {"id": there, "version": version}}
     tx.campaigns.save_settings(context.campaign_id, {**settings, _TOLD: told})

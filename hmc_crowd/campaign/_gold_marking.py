@@ -162,7 +162,7 @@ def set_tolerance(context: Context, tolerance: float | None, aspect: str | None)
             f"give less than {len(record.labels) - 1}"
         )
     with context.store.begin() as tx:
-        settings = context.settings_in(tx)
+        settings = tx.campaigns.settings_to_change(context.campaign_id)
         kept = {name: value for name, value in settings.get(_SETTING, {}).items() if name != record.name}
         if tolerance is not None:
             kept[record.name] = float(tolerance)

@@ -47,7 +47,7 @@ def require_not_stopped(context: Context, what: str) -> None:
 
 def hold(context: Context, tx: Transaction) -> None:
     """Let the stop hold from now on; where it does already, since when stays as it is."""
-    settings = tx.campaigns.get(context.name).settings
+    settings = tx.campaigns.settings_to_change(context.campaign_id)
     if settings.get("stopped") is None:
         stopped = {**settings, "stopped": context.clock.now().isoformat()}
         tx.campaigns.save_settings(context.campaign_id, stopped)
@@ -56,7 +56,7 @@ def hold(context: Context, tx: Transaction) -> None:
 def lift(context: Context) -> bool:
     """Let work be offered again; return whether a stop was there."""
     with context.store.begin() as tx:
-        settings = dict(tx.campaigns.get(context.name).settings)
+        settings = tx.campaigns.settings_to_change(context.campaign_id)
         since = settings.pop("stopped", None)
         if since is not None:
             tx.campaigns.save_settings(context.campaign_id, settings)

@@ -95,7 +95,7 @@ def draw_panel(
         context.log(tx, "panel drawn", panel=name, people=len(drawn.workers), quotas=counts)
         if platform is not None:
             # Whoever publishes there with quotas has a way to have them kept.
-            settings = context.settings_in(tx)
+            settings = tx.campaigns.settings_to_change(context.campaign_id)
             panels = {**settings.get("panels", {}), platform.name: there}
             tx.campaigns.save_settings(context.campaign_id, {**settings, "panels": panels})
     told = "" if platform is None else platform.name

@@ -284,7 +284,7 @@ def _write(
     for unit in units:
         tx.work.add_intent(unit.intent(context.campaign_id, platform, now))
         tx.budget.reserve(context.campaign_id, unit.key, unit.total_minor, unit.currency, limit)
-    settings = tx.campaigns.get(context.name).settings
+    settings = tx.campaigns.settings_to_change(context.campaign_id)
     frees = set(settings.get("frees_slot", []))
     frees = frees | {platform.name} if platform.capabilities.rejection_frees_slot else frees - {platform.name}
     changed = {

@@ -96,7 +96,7 @@ def _checked(quotas: Sequence[Quota], people: int) -> Asked:
 
 
 def _save(context: Context, tx: Transaction, asked: Asked | None) -> None:
-    settings = {**context.settings_in(tx)}
+    settings = tx.campaigns.settings_to_change(context.campaign_id)
     settings.pop(_KEY, None)
     if asked is not None:
         settings[_KEY] = {"people": asked.people, "short": asked.is_short, "quotas": [_plain(q) for q in asked.quotas]}

@@ -24,7 +24,7 @@ def set_policy(
     """Put a policy in force; what is None stays as it is."""
     with context.store.begin() as tx:
         tx.reviews.one_at_a_time(context.campaign_id)
-        settings = context.settings_in(tx)
+        settings = tx.campaigns.settings_to_change(context.campaign_id)
         before = policy_of(settings)
         shares = before.second_look if second_look is None else _shares(second_look)
         highest = before.top if top is None else top

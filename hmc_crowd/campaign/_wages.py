@@ -105,7 +105,7 @@ def set_fair_pay(context: Context, floor_minor: int | None, currency: str) -> No
         raise InputError(f"floor_minor is {floor_minor!r}; give minor units (cents) of an hour, at least 1")
     name = Money(0, currency).currency
     with context.store.begin() as tx:
-        settings = context.settings_in(tx)
+        settings = tx.campaigns.settings_to_change(context.campaign_id)
         floors = {key: value for key, value in settings.get(_FLOORS, {}).items() if key != name}
         if floor_minor is not None:
             floors[name] = int(floor_minor)

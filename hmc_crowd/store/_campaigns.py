@@ -84,8 +84,20 @@ class CampaignRepository(Repository):
             items=found.items,
         )
 
+    def settings_to_change(self, campaign: int) -> dict[str, Any]:
+        """Return the settings for who is going to save them: nobody else changes them until this transaction ends.
+
+        Read without that, what another process saved in between (a stop, for example) would be written over.
+        """
+        # PostgreSQL locks the row, but not against rows that refer to it; SQLite has one writer at a time anyway.
+        query = sa.select(Campaign.settings).where(Campaign.id == campaign).with_for_update(key_share=True)
+        found: dict[str, Any] = self._require(
+            self._session.one(query), f"no campaign has the id {campaign}; open it by name"
+        ).settings
+        return dict(found)
+
     def save_settings(self, campaign: int, settings: dict[str, Any]) -> None:
-        """Replace the settings."""
+        """Replace the settings; see `settings_to_change`."""
         self._update(campaign, settings=settings)
 
     def set_round(self, campaign: int, round: int) -> None:
