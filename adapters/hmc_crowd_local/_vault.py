@@ -101,18 +101,26 @@ class Vault:
         if arms is not None:
             with suppress(StateError):  # the old key is lost: then its conditions are, too
                 kept = self.unseal(f"secret/{_KEPT}", arms)
-        if not os.environ.get(VARIABLE):
-            new_key(VARIABLE, self._path(), overwrite=True)
+        gone, keys = self._forget(kept, at=at)
+        if os.environ.get(VARIABLE):
+            return Renewed(gone, keys, VARIABLE)
+        # Who is stopped between these steps leaves nothing that only the old key opens: the next start seals what lies
+        # open, and the call can be repeated.
+        new_key(VARIABLE, self._path(), overwrite=True)
+        # Again, for what a server that runs has sealed under the old key meanwhile.
+        more = self._forget(None if kept is None else self.seal(f"secret/{_KEPT}", kept), at=at)
+        return Renewed(gone + more[0], keys + more[1], str(self._path()))
+
+    def _forget(self, kept: str | None, *, at: datetime) -> tuple[int, int]:
+        """Delete all secrets and revoke all keys, conditions aside; return how many of each there were."""
         with self._database.write() as connection:
-            gone = connection.execute(sa.delete(SECRET).where(SECRET.c.name != _NUMBER)).rowcount
-            live = sa.update(KEY).where(KEY.c.revoked_at.is_(None)).values(revoked_at=at)
-            keys = connection.execute(live).rowcount
+            gone = connection.execute(sa.delete(SECRET).where(SECRET.c.name.not_in([_NUMBER, _KEPT]))).rowcount
+            lost = connection.execute(sa.delete(SECRET).where(SECRET.c.name == _KEPT)).rowcount
+            keys = connection.execute(sa.update(KEY).where(KEY.c.revoked_at.is_(None)).values(revoked_at=at)).rowcount
             connection.execute(sa.update(KEY).values(secret=""))
             if kept is not None:
-                row = {"name": _KEPT, "value": self.seal(f"secret/{_KEPT}", kept)}
-                connection.execute(sa.insert(SECRET).values(row))
-                gone -= 1
-        return Renewed(gone, keys, VARIABLE if os.environ.get(VARIABLE) else str(self._path()))
+                connection.execute(sa.insert(SECRET).values(name=_KEPT, value=kept))
+        return gone + (lost if kept is None else 0), keys
 
     def counts(self) -> tuple[int, int]:
         """Return how many secrets and keys of scripts `renew` would make useless."""

@@ -46,7 +46,7 @@ def load_key(variable: str, path: Path, *, create: bool = True) -> bytes | None:
     Raises
     ------
     InputError
-        The variable's value is too short to be a key, or the file can be neither read nor made.
+        The variable's value or the file is too short to be a key, or the file can be neither read nor made.
     """
     given = os.environ.get(variable)
     if given:
@@ -54,13 +54,16 @@ def load_key(variable: str, path: Path, *, create: bool = True) -> bytes | None:
             raise InputError(f"{variable} has {len(given)} characters; give at least {_LEAST}")
         return given.encode()
     try:
-        return path.read_bytes()
+        key = path.read_bytes()
     except FileNotFoundError:
         return new_key(variable, path) if create else None
     except OSError as error:
         raise InputError(
             f"{path} holds a key and cannot be read ({error.strerror}); give this user the right, or set {variable}"
         ) from None
+    if len(key) < _LEAST:  # a full disk, or a copy that was cut off: anybody could guess it
+        raise InputError(f"{path} holds {len(key)} bytes, too few for a key; put its copy back, or set {variable}")
+    return key
 
 
 def new_key(variable: str, path: Path, *, overwrite: bool = False) -> bytes:

@@ -13,7 +13,7 @@ from hmc_crowd_local import connect
 from hmc_crowd_local._tables_mturk import ACCOUNT, KEY, SECRET
 from hmc_crowd_local.mturk_api import open_front_door
 
-from hmc_crowd._base.keys import load_key, seal, unseal
+from hmc_crowd._base.keys import load_key, new_key, seal, unseal
 from hmc_crowd.errors import InputError, StateError
 
 if TYPE_CHECKING:
@@ -163,6 +163,33 @@ def test_a_lost_key_can_be_replaced(database_url: str, clock: VirtualClock) -> N
         platform.vault().renew(at=clock.now())
         after = {name: platform.secret(name) for name in before}
     assert not set(before.values()) & set(after.values())
+
+
+def test_who_is_stopped_while_the_key_is_renewed_loses_no_conditions(
+    database_url: str, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with connect(database_url, clock=clock) as platform:
+        arms, board = platform.secret("arms"), platform.secret("board")
+
+        def stopped(*_: object, **__: object) -> bytes:
+            new_key(*_, **__)  # type: ignore[arg-type]
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("hmc_crowd_local._vault.new_key", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            platform.vault().renew(at=clock.now())
+        monkeypatch.undo()
+    with connect(database_url, clock=clock) as platform:
+        assert (platform.secret("arms"), platform.secret("board") == board) == (arms, False)
+        platform.vault().renew(at=clock.now())
+        assert platform.secret("arms") == arms
+
+
+@pytest.mark.parametrize("content", [b"", b"half a key"])
+def test_a_file_that_is_too_short_to_be_a_key_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "w.db.key").write_bytes(content)
+    with pytest.raises(InputError, match=f"holds {len(content)} bytes, too few for a key; put its copy back"):
+        load_key(VARIABLE, tmp_path / "w.db.key")
 
 
 def test_a_sealed_value_fits_its_place_alone() -> None:
