@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections import OrderedDict, deque
+from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,8 @@ class BodyError(Exception):
 class RateLimit:
     """At most so many requests of one sender in any minute; the senders seen longest ago are forgotten first.
 
+    Any number of threads may ask.
+
     Examples
     --------
     >>> limit = RateLimit(2, clock=lambda: 0.0)
@@ -43,20 +46,22 @@ class RateLimit:
         self._most = per_minute
         self._clock = clock
         self._seen: OrderedDict[str, deque[float]] = OrderedDict()
+        self._lock = Lock()
 
     def allows(self, sender: str) -> bool:
         """Count a request and say whether it may be answered; refused ones are not counted."""
-        now = self._clock()
-        times = self._seen.setdefault(sender, deque())
-        self._seen.move_to_end(sender)
-        while times and times[0] <= now - _WINDOW_S:
-            times.popleft()
-        if len(self._seen) > _MOST_SENDERS:
-            self._seen.popitem(last=False)
-        if len(times) >= self._most:
-            return False
-        times.append(now)
-        return True
+        with self._lock:
+            now = self._clock()
+            times = self._seen.setdefault(sender, deque())
+            self._seen.move_to_end(sender)
+            while times and times[0] <= now - _WINDOW_S:
+                times.popleft()
+            if len(self._seen) > _MOST_SENDERS:
+                self._seen.popitem(last=False)
+            if len(times) >= self._most:
+                return False
+            times.append(now)
+            return True
 
 
 async def read_body(request: Request, *, most: int, within_s: float) -> bytes:

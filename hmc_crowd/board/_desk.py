@@ -127,9 +127,7 @@ class Desk:
         from starlette.responses import RedirectResponse
 
         with self.house.store.begin() as tx:
-            found = tx.sign_ins.find(request.cookies.get(COOKIE, ""))
-            if found is not None:
-                tx.sign_ins.end(found[0].id)
+            tx.sign_ins.end_token(request.cookies.get(COOKIE, ""))
         reply = RedirectResponse(f"{_root(request)}/sign-in", 303, headers=HEADERS)
         reply.delete_cookie(COOKIE, path=_root(request) or "/")
         return reply
@@ -230,9 +228,7 @@ class Desk:
             key = tx.keys.find(given)
         if key is not None and may(key.role, "enter"):
             with self.house.store.begin() as tx:
-                before = tx.sign_ins.find(request.cookies.get(COOKIE, ""))
-                if before is not None:
-                    tx.sign_ins.end(before[0].id)
+                tx.sign_ins.end_token(request.cookies.get(COOKIE, ""))
                 token = tx.sign_ins.start(key, lasts_s=self.settings.session_s)[1]
         elif key is None and self.guesses.is_too_many(sender_of(request), key_name(given)):
             return self._refusal(request, RefusedError(429, "Too many wrong keys; wait a minute. The right one works."))

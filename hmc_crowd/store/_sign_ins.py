@@ -60,8 +60,8 @@ class SignInRepository(Repository):
         table, now = BoardSignIn.table(), self._session.now()
         self._session.run(sa.delete(table).where(table.c.expires_at < now - _REMEMBERED))
         live = [each.id for each in self.all() if each.key_id == key.id]
-        for name in live[: max(0, len(live) - _MOST_OF_A_KEY + 1)]:
-            self.end(name)
+        old = live[: max(0, len(live) - _MOST_OF_A_KEY + 1)]
+        self._end(table.c.id.in_(old))  # another process may have ended some meanwhile, which is as good
         token = secrets.token_urlsafe(32)
         made = SignInRecord(secrets.token_hex(6), key.id, key.role, now, now + timedelta(seconds=lasts_s))
         row = {name: getattr(made, name) for name in ("id", "key_id", "role", "created_at", "expires_at")}
@@ -100,6 +100,12 @@ class SignInRepository(Repository):
     def end_all(self, *, key_id: str | None = None) -> int:
         """End all sign-ins, or all of a key; return how many that were."""
         return self._end(*([] if key_id is None else [BoardSignIn.key_id == key_id]))
+
+    def end_token(self, token: str) -> None:
+        """End the sign-in of a browser by what its cookie holds; one that is over, or unknown, stays as it is."""
+        found = self.find(token)
+        if found is not None:
+            self._end(BoardSignIn.id == found[0].id)
 
     def _end(self, *which: Any) -> int:
         change = sa.update(BoardSignIn.table()).where(*which, *self._live())

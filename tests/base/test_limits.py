@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,7 @@ from hmc_crowd_local.mturk_api import Settings, build_app, open_front_door
 from hmc_crowd_prolific import SqliteInbox, WebhookReceiver, make_app
 
 from hmc_crowd._base.clock import SystemClock
+from hmc_crowd._base.limits import RateLimit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,3 +91,21 @@ def test_nobody_reads_a_body_by_themselves() -> None:
         and "standin" not in file.parts
     ]
     assert found == []
+
+
+def test_a_sender_who_asks_at_the_same_moment_forgets_nobody_half_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hmc_crowd._base.limits._MOST_SENDERS", 1)
+    limit = RateLimit(5, clock=lambda: 0.0)
+    other = threading.Thread(target=limit.allows, args=("bob",))
+
+    class Seen(OrderedDict[str, Any]):
+        def move_to_end(self, key: str, last: bool = True) -> None:
+            if key == "ann":
+                other.start()
+                other.join(0.5)  # time enough, if nothing held it up
+            super().move_to_end(key, last)
+
+    limit._seen = Seen()
+    assert limit.allows("ann")
+    other.join(5)
+    assert list(limit._seen) == ["bob"]

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from hmc_crowd.errors import InputError, StateError
 from hmc_crowd.store import KeyRecord, Store, Transaction, _migrate, open_store
 from hmc_crowd.store._engine import make_engine, parse_url
+from hmc_crowd.store._sign_ins import SignInRepository
 
 if TYPE_CHECKING:
     from hmc_crowd._base.clock import VirtualClock
@@ -89,6 +90,22 @@ def test_a_key_has_at_most_twenty_and_what_is_long_over_goes(store: Store, clock
         assert tx._session.rows(sa.text("SELECT count(*) FROM board_sign_in"))[0][0] == 1
         with pytest.raises(InputError, match="above 0"):
             tx.sign_ins.start(key, lasts_s=0)
+
+
+def test_one_that_another_process_ended_meanwhile_keeps_nobody_out(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with store.begin() as tx:
+        key, _, _ = signed_in(tx)
+        for _ in range(19):
+            tx.sign_ins.start(key, lasts_s=3600)
+        seen = tx.sign_ins.all()
+        tx.sign_ins.end(seen[0].id)
+        monkeypatch.setattr(SignInRepository, "all", lambda _: seen)
+        _, token = tx.sign_ins.start(key, lasts_s=3600)
+        tx.sign_ins.end_token(token)
+        tx.sign_ins.end_token(token)
+        assert tx.sign_ins.find(token) is None
 
 
 def test_all_can_be_ended_at_once(store: Store) -> None:
