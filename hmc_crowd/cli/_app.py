@@ -189,6 +189,21 @@ def link_base(place: Any, public_url: str | None) -> tuple[str, list[str]]:
     ]
 
 
+def file_of(address: str) -> Path | None:
+    """Return the file of a database's address, as it is opened; None where the database is no file.
+
+    Examples
+    --------
+    >>> file_of("work.db"), file_of("sqlite:////srv/work.db?timeout=5"), file_of("postgresql://lab/work")
+    (PosixPath('work.db'), PosixPath('/srv/work.db'), None)
+    """
+    if "://" not in address:
+        return Path(address).expanduser()
+    if not address.startswith("sqlite"):
+        return None
+    return Path(address.partition(":///")[2].partition("?")[0].removeprefix("file:"))
+
+
 @contextmanager
 def connect_pages(place: Any, pages: str | None, workplace: str | None) -> "Iterator[Any]":
     """Connect to whoever shows the work of a platform that only recruits; None where it has pages of its own."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hmc_crowd.cli._app import DEFAULT_DATABASE, KEEPING, LOCAL, AsJson, Database, Workplace, app, connect
+from hmc_crowd.cli._app import DEFAULT_DATABASE, KEEPING, LOCAL, AsJson, Database, Workplace, app, connect, file_of
 from hmc_crowd.cli._show import busy, emit_json, notes, say
 
 DEFAULT_WORKPLACE = "workplace.db"
@@ -92,10 +92,8 @@ def restore(
 
 def has_workplace(workplace: str | None) -> bool:
     """Say whether there is a workplace at an address, or the usual one."""
-    address = workplace or DEFAULT_WORKPLACE
-    if "://" in address and not address.startswith("sqlite"):
-        return True
-    return Path(address.partition(":///")[2] or address).exists()
+    file = file_of(workplace or DEFAULT_WORKPLACE)
+    return file is None or file.exists()
 
 
 def _key_of(database: str) -> Path | None:

@@ -10,7 +10,7 @@ from hmc_crowd._base.findings import Finding
 from hmc_crowd._base.keys import config_folder
 from hmc_crowd._base.private import wider_than_owner
 from hmc_crowd._base.reach import Outside
-from hmc_crowd.cli._app import LOCAL, connect
+from hmc_crowd.cli._app import LOCAL, connect, file_of
 from hmc_crowd.errors import InputError
 
 
@@ -43,7 +43,7 @@ def look_at_platform(
 def look_at_rights(db: str, workplace: str | None) -> Finding:
     """Say which of our files other users of this machine may read, and how to mend it; nothing is changed."""
     place = workplace or os.environ.get("HMC_CROWD_WORKPLACE_URL") or "workplace.db"
-    databases = [file for file in map(_file_of, (db, place)) if file is not None]
+    databases = [file for file in map(file_of, (db, place)) if file is not None]
     ours = [Path(f"{file}{ending}") for file in databases for ending in ("", "-wal", "-shm", ".key", ".artefacts")]
     ours += sorted(config_folder().glob("*.key"))
     wide = [each for each in ours if wider_than_owner(each)]
@@ -51,17 +51,10 @@ def look_at_rights(db: str, workplace: str | None) -> Finding:
         return Finding("private files", "ok", "databases and keys can be read by their owner alone")
     files, folders = ([each for each in wide if each.is_dir() is is_dir] for is_dir in (False, True))
     mend = [f"chmod {mode} {shlex.join(map(str, some))}" for mode, some in ((600, files), (700, folders)) if some]
-    opened = any(str(each).endswith(".key") or each == _file_of(place) for each in wide)
+    opened = any(str(each).endswith(".key") or each == file_of(place) for each in wide)
     renewed = "; if others use this machine, `hmc-crowd keys renew` makes void what they may have read" * opened
     said = f"others may read people's work or keys: {'; '.join(mend)}{renewed}"
     return Finding("private files", "warn", said)
-
-
-def _file_of(address: str) -> Path | None:
-    """Return the file of a database; None where it is none."""
-    if "://" in address and not address.startswith("sqlite"):
-        return None
-    return Path(address.partition(":///")[2] or address).expanduser()
 
 
 def _origin(public_url: str) -> str:

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hmc_crowd.cli._app import DEFAULT_DATABASE, LOCAL, AsJson, Database, Workplace, connect
+from hmc_crowd.cli._app import DEFAULT_DATABASE, LOCAL, AsJson, Database, Workplace, connect, file_of
 from hmc_crowd.cli._serve import keys_app
 from hmc_crowd.cli._show import emit_json, facts, notes, say, table
 from hmc_crowd.errors import InputError
@@ -81,7 +81,7 @@ def renew(
         done = vault.renew(at=SystemClock().now()) if yes else None
         where = place.account().endpoint
     ended = 0
-    if done is not None and _is_there(db):
+    if done is not None and ((file := file_of(db)) is None or file.exists()):
         with open_store(db) as store, store.begin() as tx:
             ended = tx.sign_ins.end_all()
     if as_json:
@@ -95,9 +95,3 @@ def renew(
         return
     facts(f"new key of {where}: {done.file}", [*rows, ("sign-ins at the board", str(ended))])
     notes(["give links and keys out again (invites issue, keys issue), and start the server anew"])
-
-
-def _is_there(db: str) -> bool:
-    from pathlib import Path
-
-    return (not db.startswith("sqlite") and "://" in db) or Path(db.partition(":///")[2] or db).exists()

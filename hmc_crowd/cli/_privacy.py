@@ -21,6 +21,7 @@ from hmc_crowd.cli._app import (
     Workplace,
     app,
     connect,
+    file_of,
     open_campaign,
 )
 from hmc_crowd.cli._backup import DEFAULT_WORKPLACE, has_workplace
@@ -114,19 +115,13 @@ def forget(
 
 def _backups(db: str, workplace: str | None, given: list[Path]) -> list[Path]:
     """Return the archives beside the databases, and what was named: files, or folders of them."""
-    beside = {_folder_of(db), _folder_of(workplace or DEFAULT_WORKPLACE)}
-    found = {file for folder in beside if folder is not None for file in folder.glob("*.zip")}
+    beside = {each.absolute().parent for each in map(file_of, (db, workplace or DEFAULT_WORKPLACE)) if each is not None}
+    found = {file for folder in beside for file in folder.glob("*.zip")}
     for each in given:
         if not each.exists():
             raise InputError(f"--backup is {str(each)!r}, which does not exist; name a file or a folder")
         found |= {file for file in each.rglob("*") if file.is_file()} if each.is_dir() else {each}
     return sorted(found)
-
-
-def _folder_of(address: str) -> Path | None:
-    if "://" in address and not address.startswith("sqlite"):
-        return None
-    return Path(address.partition(":///")[2] or address).absolute().parent
 
 
 @app.command(name="erasure-requests", rich_help_panel=_PANEL)

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hmc_crowd_local import connect
 
+from hmc_crowd.cli._backup import has_workplace
 from hmc_crowd.platform import find_platform
 
 if TYPE_CHECKING:
@@ -342,3 +344,12 @@ def test_a_restoring_killed_at_random_moments_leaves_both_or_says_so(
         assert hmc("restore", "--from", "later.zip", "--yes").code == 0
         assert drafts("workplace.db", ben) > 2
     print(dict(seen))
+
+
+@pytest.mark.parametrize("address", ["~/w.db", "sqlite:///{home}/w.db?timeout=5"])
+def test_a_workplace_is_found_as_it_is_opened(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    asked = address.format(home=tmp_path)
+    assert not has_workplace(asked)
+    with connect(asked):
+        assert has_workplace(asked)
