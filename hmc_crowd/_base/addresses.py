@@ -9,12 +9,12 @@ import re
 
 __all__ = ["shown_address", "without_secrets"]
 
+# Bounded runs: messages hold foreign text, and an unbounded one would be read again from each of its letters.
 _MASK = "***"
-_TELLING = (
-    r"[\w.\-]*(?:passw|passphrase|pwd|secret|token|credential|signature|api[_\-]?key|access[_\-]?key|auth)[\w.\-]*"
-)
+_WORDS = r"passw|passphrase|pwd|secret|token|credential|signature|api[_\-]?key|access[_\-]?key|auth"
+_TELLING = rf"[\w.\-]{{0,60}}(?:{_WORDS})[\w.\-]{{0,60}}"
 _NAMES = rf"(?:{_TELLING}|key|sig|pass|code)"
-_BEFORE_HOST = re.compile(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.\-]*://)(?P<user>[^\s/?#:@'\"]*):[^\s/?#'\"]*@")
+_BEFORE_HOST = re.compile(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.\-]{0,40}://)(?P<user>[^\s/?#:@'\"]*):[^\s/?#'\"]*@")
 _IN_QUERY = re.compile(rf"(?P<name>[?&;]{_NAMES}=)[^\s&;#'\"]*", re.IGNORECASE)
 # An address of a database alone may hold anything in its password, such as a slash that nobody escaped.
 _WHOLE_BEFORE_HOST = re.compile(r"^(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]*://)(?P<user>[^:@/?#]*):.*@(?=[^@]*$)")

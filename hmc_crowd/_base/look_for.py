@@ -6,8 +6,10 @@ A process of its own, because a process that has an SQLite file open must not op
 from __future__ import annotations
 
 import json
+import lzma
 import sys
 import zipfile
+import zlib
 from pathlib import Path
 from typing import IO
 
@@ -41,8 +43,8 @@ def _in_file(path: Path, needles: list[bytes]) -> int:
                     with archive.open(name) as member:
                         found += _count(member, needles)
                 return found
-    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError):
-        pass
+    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, EOFError, zlib.error, lzma.LZMAError):
+        pass  # damaged, or packed as we cannot read it: its bytes are looked at as they are
     try:
         with path.open("rb") as stream:
             return _count(stream, needles)

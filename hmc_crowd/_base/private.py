@@ -113,7 +113,16 @@ def private_draft(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
 
 
 def write_private(path: Path, content: bytes | str, *, overwrite: bool = True) -> None:
-    """Write a file whole or not at all; text as UTF-8 with plain line ends. See `private_draft`."""
+    """Write a file whole or not at all; text as UTF-8 with plain line ends. See `private_draft`.
+
+    What is no file but a pipe or a device, such as ``/dev/stdout``, is written to and stays what it is.
+    """
+    if overwrite and path.exists() and not path.is_file() and not path.is_dir():
+        with path.open("wb") as stream:
+            stream.write(content.encode() if isinstance(content, str) else content)
+        return
+    if overwrite and path.is_symlink():
+        path = path.resolve()  # the link stays, such as /dev/stdout where it leads to a file
     with private_draft(path, overwrite=overwrite) as draft:
         draft.write_bytes(content.encode() if isinstance(content, str) else content)
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ReportPaths", "render_html", "write_document", "write_report"]
 
-# Spreadsheets run a cell that starts so as a formula.
-
 
 @dataclass(frozen=True)
 class ReportPaths:

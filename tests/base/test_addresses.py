@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from time import perf_counter
 from typing import Any
 
 import httpx
@@ -140,3 +141,10 @@ def test_an_account_and_a_client_show_none() -> None:
 def test_a_look_from_outside_names_none() -> None:
     found = look_at_address(f"http://example.org/?token={HIDDEN}", Outside({}), check="address", expect={200: "ours"})
     assert HIDDEN not in str(found)
+
+
+@pytest.mark.parametrize("text", ["a." * 30_000, "?" + "auth" * 15_000, "-a" * 30_000])
+def test_long_foreign_texts_are_read_in_a_moment(text: str) -> None:
+    before = perf_counter()
+    assert without_secrets(text) == text
+    assert perf_counter() - before < 2.0

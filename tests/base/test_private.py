@@ -169,3 +169,21 @@ def test_whatever_is_written_is_the_owners_alone(tmp_path: Path, write: Callable
     written = {str(each.relative_to(tmp_path)): (each.is_dir(), mode(each)) for each in tmp_path.rglob("*")}
     assert written
     assert {name: found for name, found in written.items() if found[1] != ("0o700" if found[0] else "0o600")} == {}
+
+
+def test_what_is_no_file_is_written_to_and_stays(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_private(pipe, "through")
+        assert (os.read(reader, 100), pipe.is_fifo()) == (b"through", True)
+    finally:
+        os.close(reader)
+
+
+def test_a_link_to_a_file_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "a.txt")
+    write_private(tmp_path / "link", "one")
+    write_private(tmp_path / "link", "two")
+    assert ((tmp_path / "link").is_symlink(), (tmp_path / "a.txt").read_text()) == (True, "two")
