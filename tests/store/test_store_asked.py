@@ -134,3 +134,23 @@ def test_rows_live_through_0006_up_and_down(database_url: str, clock: VirtualClo
         # A page of before versions shows the first one.
         assert {each.guideline_version for each in hit.items} == {""}
         assert tx.frames.count(made, "items") == 2
+
+
+@pytest.mark.migrations
+def test_words_of_one_moment_under_two_guidelines_live_through_the_way_back(
+    database_url: str, clock: VirtualClock
+) -> None:
+    engine = make_engine(parse_url(database_url), busy_s=5.0).execution_options(writes=True)
+    with open_store(database_url, create=True, clock=clock) as store, store.begin() as tx:
+        made = tx.campaigns.create("demo", {}, created_at=clock.now()).id
+        tx.campaigns.add_aspect(made, AspectRecord("tone", "nominal", ("x", "y")))
+        for version, label in (("1", "x"), ("2", "y")):
+            said = {**JUDGED, "guideline_version": version}
+            tx.adjudications.judge(made, **said, label=label, at=clock.now())
+    with engine.begin() as connection:
+        _migrate.migrate(connection, where="db", to="0012")
+        _migrate.migrate(connection, where="db")
+    engine.dispose()
+    with open_store(database_url, clock=clock) as store, store.read() as tx:
+        kept = tx.adjudications.read(made)
+        assert kept[["guideline_version", "blind_label"]].to_numpy().tolist() == [["2", "y"]]

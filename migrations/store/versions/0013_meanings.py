@@ -35,7 +35,8 @@ def downgrade() -> None:
     later = " AND ".join(f"later.{each} = adjudication.{each}" for each in WHOSE)
     op.execute(
         "DELETE FROM adjudication WHERE EXISTS (SELECT 1 FROM adjudication AS later "  # noqa: S608
-        f"WHERE {later} AND later.blind_at > adjudication.blind_at)"
+        f"WHERE {later} AND (later.blind_at > adjudication.blind_at OR (later.blind_at = adjudication.blind_at "
+        "AND later.guideline_version > adjudication.guideline_version)))"
     )
     keep_apart_by(WHOSE)
     op.drop_column("guideline", "meaning")
