@@ -130,27 +130,27 @@ def judge(context: Context, item: str, label: str, expert: str, *, aspect: str |
         if crowd.empty and not _is_asked(context, tx, record.name, item):
             raise StateError(f"item {item!r} has no label of people yet; aggregate() first, then experts decide")
         said = current_judgements(context, tx, record.name)
-        if not said[(said["item"] == item) & (said["expert"] == expert)].empty:
-            return open_case(context, item, expert, aspect=record.name)
-        require_mine(context, tx, record, item, expert)
-        machine = tx.frames.read(context.campaign_id, "predictions", aspect=record.name, items=[item])
-        votes = _votes(context, tx, item, record.name)
-        is_crowds = len(crowd) > 0 and crowd["source"].iloc[0] == "crowd"
-        new = tx.adjudications.judge(
-            context.campaign_id,
-            aspect=record.name,
-            item=item,
-            expert=expert,
-            label=label,
-            guideline_version=record.guideline_version,
-            at=context.clock.now(),
-            crowd_label=str(crowd["label"].iloc[0]) if is_crowds else votes[0][0] if votes else None,
-            machine_label=str(machine["label"].iloc[0]) if len(machine) else None,
-            tier=tiers_in(context, tx, [expert])[expert],
-        )
-        if new:
-            save_in_force(context, tx, record.name, item)
-            context.log(tx, "judged blind", item=item, aspect=record.name, expert=expert, label=label)
+        # The first label counts; the case is read when this transaction has given its connection back.
+        if said[(said["item"] == item) & (said["expert"] == expert)].empty:
+            require_mine(context, tx, record, item, expert)
+            machine = tx.frames.read(context.campaign_id, "predictions", aspect=record.name, items=[item])
+            votes = _votes(context, tx, item, record.name)
+            is_crowds = len(crowd) > 0 and crowd["source"].iloc[0] == "crowd"
+            new = tx.adjudications.judge(
+                context.campaign_id,
+                aspect=record.name,
+                item=item,
+                expert=expert,
+                label=label,
+                guideline_version=record.guideline_version,
+                at=context.clock.now(),
+                crowd_label=str(crowd["label"].iloc[0]) if is_crowds else votes[0][0] if votes else None,
+                machine_label=str(machine["label"].iloc[0]) if len(machine) else None,
+                tier=tiers_in(context, tx, [expert])[expert],
+            )
+            if new:
+                save_in_force(context, tx, record.name, item)
+                context.log(tx, "judged blind", item=item, aspect=record.name, expert=expert, label=label)
     return open_case(context, item, expert, aspect=record.name)
 
 

@@ -329,6 +329,22 @@ def test_an_expert_judges_blind_before_anything_is_revealed(doubtful: Campaign, 
     assert "an expert decided" in doubtful.explain(item).why_final
 
 
+def test_who_judges_again_holds_one_connection_at_a_time(doubtful: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    from hmc_crowd.campaign import _adjudicate
+
+    item, held, pool = str(doubtful.cases("eva")["item"].iloc[0]), [], doubtful._context.store._engine.pool
+    read = _adjudicate.open_case
+
+    def seen(*given: Any, **named: Any) -> Any:
+        held.append(pool.checkedout())  # type: ignore[attr-defined]
+        return read(*given, **named)
+
+    monkeypatch.setattr(_adjudicate, "open_case", seen)
+    for label in ("rude", "kind"):
+        assert doubtful.judge(item, label, expert="eva").blind_label == "rude"
+    assert held == [0, 0]
+
+
 def test_a_changed_mind_is_informed_and_the_certificate_counts_the_blind_label(doubtful: Campaign) -> None:
     item = doubtful.cases("eva")["item"].iloc[0]
     doubtful.judge(item, "rude", expert="eva")
