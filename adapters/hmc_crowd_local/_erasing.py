@@ -18,10 +18,12 @@ from hmc_crowd.errors import InputError
 from hmc_crowd_local import _tables_mturk as mturk
 from hmc_crowd_local import _tables_pages as pages
 from hmc_crowd_local._payroll import Payroll
+from hmc_crowd_local._secrets import erased_name
 from hmc_crowd_local._tables import EVENT, HIT, HIT_ITEM, METADATA, SUBMISSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
 __all__ = ["Erasing"]
 
@@ -76,10 +78,12 @@ class Erasing(Payroll):
             sums[each.currency] = sums.get(each.currency, 0) + each.amount_minor
         unpaid = tuple(str(Money(amount, currency)) for currency, amount in sorted(sums.items()))
         counts: dict[str, int] = {}
+        refused_as = erased_name(self.secret("door"), worker)
         try:
             with self._database.write() as connection:
                 if self._database.is_sqlite:
                     connection.exec_driver_sql("PRAGMA secure_delete = ON")
+                _keep_refused(connection, worker, refused_as, self._now())
                 _erase(connection, worker, f"gone-{secrets.token_hex(10)}", counts)
                 if dry_run:
                     raise _DryRunError
@@ -90,6 +94,15 @@ class Erasing(Payroll):
     def _owed_to(self, worker: str) -> list[Any]:
         rows, _ = self._rows(SUBMISSION.c.worker == worker)
         return [each for each in rows if each.state != "paid" and each.amount_minor]
+
+
+def _keep_refused(connection: sa.Connection, worker: str, name: str, now: datetime) -> None:
+    """Keep without the id that keys of the worker's were taken back: else the first one would open pages again."""
+    link = mturk.LINK
+    mine = link.c.worker == worker
+    connection.execute(sa.delete(link).where(mine, link.c.revoked_at.is_(None), link.c.number == 0))
+    since = sa.func.coalesce(link.c.revoked_at, sa.bindparam("now", now, link.c.revoked_at.type))
+    connection.execute(sa.update(link).where(mine).values(worker=name, made_at=None, revoked_at=since))
 
 
 def _erase(connection: sa.Connection, worker: str, fresh: str, counts: dict[str, int]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import secrets
 from typing import TYPE_CHECKING
 
@@ -14,7 +16,7 @@ from hmc_crowd_local._vault import Vault
 if TYPE_CHECKING:
     from hmc_crowd_local._database import Database
 
-__all__ = ["secret_of"]
+__all__ = ["erased_name", "secret_of"]
 
 
 def secret_of(database: Database, name: str) -> bytes:
@@ -39,3 +41,12 @@ def secret_of(database: Database, name: str) -> bytes:
         with database.read() as connection:
             held = connection.execute(query).scalar_one()
     return bytes.fromhex(vault.unseal(place, held))
+
+
+def erased_name(door: bytes, worker: str) -> str:
+    """Return what stands for the id of an erased worker in the list of links that were taken back.
+
+    Only whoever has the door's secret and the id can tell that they belong together: a link that leaked stays refused,
+    and nobody reads the id.
+    """
+    return f"gone-{hmac.new(door, f'erased:{worker}'.encode(), hashlib.sha256).hexdigest()[:40]}"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hmc_crowd_local import LocalPlatform
 from mturk_house import html_question
 
 from hmc_crowd.errors import InputError
+from hmc_crowd.platform import FeeSchedule
 
 PAGE = html_question("<form method=post><input name='assignmentId'><input name='q'></form>")
 
@@ -76,3 +78,25 @@ def test_the_list_holds_who_has_a_link_or_has_worked(house, clock) -> None:
     house.door.revoke_worker_key("A1")
     found = [(each.worker, each.made_at is None, each.revoked_at) for each in house.door.worker_links()]
     assert found == [("A1", True, clock.now()), ("A2", False, None), ("A3", True, None)]
+
+
+@pytest.mark.parametrize("way", ["revoke", "new"])
+def test_a_link_that_was_taken_back_stays_so_when_its_worker_is_erased(house, way) -> None:
+    leaked = house.door.worker_key("A1ERASED")
+    if way == "revoke":
+        house.door.revoke_worker_key("A1ERASED")
+    else:
+        house.door.issue_worker_key("A1ERASED", is_new=True)
+    place = LocalPlatform(house.door.database, clock=house.clock, ids=house.door._ids, fees=FeeSchedule())
+    place.erase_person("A1ERASED")
+    place.erase_person("A1ERASED")
+    assert not house.door.is_worker_key("A1ERASED", leaked)
+    with pytest.raises(InputError, match="make a new one"):
+        house.door.issue_worker_key("A1ERASED")
+    assert house.door.worker_links() == []
+    # Whoever is back gets a link of their own, under which the leaked one is refused as before.
+    fresh = house.door.issue_worker_key("A1ERASED", is_new=True)
+    assert house.door.is_worker_key("A1ERASED", fresh)
+    assert not house.door.is_worker_key("A1ERASED", leaked)
+    place.erase_person("A1ERASED")
+    assert not house.door.is_worker_key("A1ERASED", fresh)

@@ -20,7 +20,7 @@ import sqlalchemy as sa
 
 from hmc_crowd._base.clock import as_utc
 from hmc_crowd.errors import InputError
-from hmc_crowd_local._secrets import secret_of
+from hmc_crowd_local._secrets import erased_name, secret_of
 from hmc_crowd_local._steps import twice
 from hmc_crowd_local._tables_mturk import ACCOUNT, HIT_TYPE, WORKER
 from hmc_crowd_local.mturk_api._assignments import ASSIGNMENT_OPERATIONS
@@ -150,6 +150,10 @@ class FrontDoor(Keeper, WorkerLinks):
     def sign(self, text: str) -> str:
         """Return the mark that nobody else can put to a text; what it is for stands at the text's beginning."""
         return hmac.new(self._secret, text.encode("utf-8", "replace"), hashlib.sha256).hexdigest()[:32]
+
+    def erased_name(self, worker: str) -> str:
+        """Return what stands for a worker's id once the worker was erased."""
+        return erased_name(self._secret, worker)
 
     # The requester.
 

@@ -46,6 +46,10 @@ class WorkerLinks:
         """Return the mark that nobody else can put to a text."""
         raise NotImplementedError
 
+    def erased_name(self, worker: str) -> str:
+        """Return what stands for a worker's id once the worker was erased."""
+        raise NotImplementedError
+
     def worker_key(self, worker: str) -> str:
         """Return the key of a worker's present link, so that nobody works under another's id.
 
@@ -56,7 +60,7 @@ class WorkerLinks:
         """
         check_worker(worker)
         with self.database.read() as connection:
-            row = _row(connection, worker)
+            row = self._row(connection, worker)
         return self._key(worker, 0 if row is None else _number(row))
 
     def issue_worker_key(self, worker: str, *, is_new: bool = False) -> str:
@@ -90,15 +94,15 @@ class WorkerLinks:
 
         def attempt() -> int:
             with self.database.write() as connection:
-                row = _row(connection, worker, lock=True)
+                row = self._row(connection, worker, lock=True)
                 if row is None:
                     values = {"worker": worker, "number": int(is_new), "made_at": self.now()}
                     connection.execute(sa.insert(LINK).values(values))
                     return int(is_new)
                 if not is_new:
                     return _number(row)
-                fresh = {"number": row.number + 1, "made_at": self.now(), "revoked_at": None}
-                connection.execute(sa.update(LINK).where(LINK.c.worker == worker).values(fresh))
+                fresh = {"worker": worker, "number": row.number + 1, "made_at": self.now(), "revoked_at": None}
+                connection.execute(sa.update(LINK).where(LINK.c.worker == row.worker).values(fresh))
                 return int(row.number) + 1
 
         return self._key(worker, twice(attempt))
@@ -109,7 +113,7 @@ class WorkerLinks:
 
         def attempt() -> None:
             with self.database.write() as connection:
-                row = _row(connection, worker, lock=True)
+                row = self._row(connection, worker, lock=True)
                 if row is None:
                     connection.execute(sa.insert(LINK).values(worker=worker, number=0, revoked_at=self.now()))
                 elif row.revoked_at is None:
@@ -121,7 +125,7 @@ class WorkerLinks:
     def is_worker_key(self, worker: str, key: str) -> bool:
         """Whether a key is that of the worker's present link."""
         with self.database.read() as connection:
-            row = _row(connection, worker)
+            row = self._row(connection, worker)
         if row is not None and row.revoked_at is not None:
             return False
         wanted = self._key(worker, 0 if row is None else row.number)
@@ -136,8 +140,14 @@ class WorkerLinks:
             LinkRecord(each, links[each].made_at, links[each].revoked_at)
             if each in links
             else LinkRecord(each, None, None)
-            for each in sorted(links.keys() | worked)
+            # Whoever was erased has no link to make or take back.
+            for each in sorted(filter(_WORKER.fullmatch, links.keys() | worked))
         ]
+
+    def _row(self, connection: sa.Connection, worker: str, *, lock: bool = False) -> Any:
+        """Return the row of a worker's link, of one who was erased and is back as well."""
+        query = sa.select(LINK).where(LINK.c.worker.in_([worker, self.erased_name(worker)]))
+        return connection.execute(query.with_for_update() if lock else query).one_or_none()
 
     def _key(self, worker: str, number: int) -> str:
         # The first key of each is that of older versions, whose links go on working until they are taken back.
@@ -156,8 +166,3 @@ def _number(row: Any) -> int:
         at = f"{row.revoked_at:%Y-%m-%d %H:%M}"
         raise InputError(f"the link of worker {row.worker} was taken back on {at} UTC; make a new one (--new)")
     return int(row.number)
-
-
-def _row(connection: sa.Connection, worker: str, *, lock: bool = False) -> Any:
-    query = sa.select(LINK).where(LINK.c.worker == worker)
-    return connection.execute(query.with_for_update() if lock else query).one_or_none()
