@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc of Linux")
 
 A_SECOND = 20
-SENDERS = 4
+SENDERS = 8
 # Loads the commands once and then becomes two for each line on its input: a real process, without the wait for imports.
 EACH_ITS_OWN_PROCESS = """
 import json, os, sys
@@ -102,7 +102,7 @@ class House:
         self.codes: Counter[int] = Counter()
         self.refused: Counter[str] = Counter()
         self.ends: Counter[str] = Counter()
-        self.sent = 0
+        self.sent, self.served_s, self._since = 0, 0.0, 0.0
         self._names, self._over, self._mine = count(), threading.Event(), threading.local()
         self._forker = subprocess.Popen(
             [sys.executable, "-c", EACH_ITS_OWN_PROCESS],
@@ -138,12 +138,14 @@ class House:
         said = json.loads(line)["serving"]
         self.url = next(each["url"] for each in said if each["what"] == "the board").removesuffix("/board/")
         self.mturk = next(each["url"] for each in said if each["what"].startswith("MTurk API"))
+        self._since = time.monotonic()
         for each in self._senders:
             if each.ident is None:
                 each.start()
 
     def strike(self, how: signal.Signals) -> None:
         """End the server and wait for it; before that, look whether it holds files that are no more."""
+        self.served_s += time.monotonic() - self._since
         assert self.server is not None
         assert self.server.poll() is None, (self.folder / "server.txt").read_text()
         held = [str(each.readlink()) for each in Path(f"/proc/{self.server.pid}/fd").iterdir()]
@@ -208,6 +210,7 @@ class House:
     def figures(self) -> dict[str, Any]:
         return {
             "requests": self.sent,
+            "requests a second while served": round(self.sent / max(self.served_s, 1e-9), 1),
             "acknowledged items": len(self.items),
             "acknowledged hits": len(self.hits),
             "refused or cut off": dict(self.refused),
@@ -229,10 +232,21 @@ class House:
                 ask(url, f"beside{next(self._names):06d}")
             except Exception as error:  # noqa: BLE001 because a server that is killed ends a request in many ways
                 self.refused[type(error).__name__] += 1
+        self._leave()
+
+    def _meet(self, url: str, make: Callable[[], Any]) -> None:
+        """Let this thread have a client of the server that runs now."""
+        if getattr(self._mine, "url", None) != url:
+            self._leave()
+            self._mine.url, self._mine.client = url, make()
+
+    def _leave(self) -> None:
+        client = getattr(self._mine, "client", None)
+        if client is not None:
+            client.close()
 
     def _allocate(self, url: str, name: str) -> None:
-        if getattr(self._mine, "url", None) != url:
-            self._mine.url, self._mine.client = url, httpx.Client(timeout=60)
+        self._meet(url, lambda: httpx.Client(timeout=60))
         body = {"key": name, "campaign": "campaign", "items": [{"item": name, "confidence": 0.6, "effort": 0.1}]}
         headers = {"Authorization": f"Bearer {self.key}"}
         reply = self._mine.client.post(f"{url}/api/allocate", json=body, headers=headers)
@@ -242,8 +256,7 @@ class House:
             self.refused[f"{reply.status_code} {reply.text[:80]}"] += 1
 
     def _make_hit(self, url: str, name: str) -> None:
-        if getattr(self._mine, "url", None) != url:
-            self._mine.url, self._mine.client = url, self._scripts()
+        self._meet(url, self._scripts)
         made = self._mine.client.create_hit(
             Title=name,
             Description="Say whether it is kind",
