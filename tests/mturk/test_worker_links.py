@@ -87,7 +87,7 @@ def test_a_link_that_was_taken_back_stays_so_when_its_worker_is_erased(house, wa
         house.door.revoke_worker_key("A1ERASED")
     else:
         house.door.issue_worker_key("A1ERASED", is_new=True)
-    place = LocalPlatform(house.door.database, clock=house.clock, ids=house.door._ids, fees=FeeSchedule())
+    place = LocalPlatform(house.door.database, clock=house.clock, ids=house.door._ids, fees=FeeSchedule(), pages="")
     place.erase_person("A1ERASED")
     place.erase_person("A1ERASED")
     assert not house.door.is_worker_key("A1ERASED", leaked)
