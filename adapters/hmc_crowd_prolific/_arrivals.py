@@ -7,6 +7,7 @@ ids get a polite page and never a HIT.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import OrderedDict
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from hmc_crowd_prolific._client import ProlificClient
     from hmc_crowd_prolific._models import Submission
 
-# A submission may end at any moment, and what is unknown may be known in a moment: both are believed for a short time.
-_KNOWN_S, _UNKNOWN_S = 5.0, 20.0
+# What Prolific does not know now it may know in a moment.
+_UNKNOWN_S = 20.0
 _MOST_KEPT = 10_000
 _LOCKS = 64
 
@@ -80,8 +81,8 @@ class WorkDoor(Protocol):
 class ProlificRouter:
     """What stands behind ``external_study_url``; any number of threads may ask it.
 
-    Prolific is asked once about a submission, however often the address is opened: what it said is believed for five
-    seconds, that it knows nothing of it for twenty.
+    Prolific is asked once about a submission for all who wait at a moment, however often the address is opened; that it
+    knows nothing of a submission is believed for twenty seconds.
 
     Parameters
     ----------
@@ -138,16 +139,21 @@ class ProlificRouter:
     def _confirmed(self, who: str, study: str, session: str) -> Submission | None:
         if not all(each.isalnum() and each.isascii() and len(each) <= 64 for each in (who, study, session)):
             return None
+        since = self._monotonic()
         with self._asking[hash(session) % _LOCKS]:
-            held = self._told(session)
+            held = self._told(session, since)
         return held if held is not None and held.participant == who and held.study_id == study else None
 
-    def _told(self, session: str) -> Submission | None:
-        """Return a submission of one of our studies as Prolific shows it, or showed it just now."""
+    def _told(self, session: str, since: float) -> Submission | None:
+        """Return a submission of one of our studies as Prolific has shown it since that moment.
+
+        A submission may end at any moment, so what was asked before somebody came says nothing to them.
+        """
         with self._saying:
-            until, held = self._said.get(session, (0.0, None))
-        if self._monotonic() < until:
+            good_for, held = self._said.get(session, (-math.inf, None))
+        if since <= good_for:
             return held
+        begun = self._monotonic()
         try:
             held = self._client.submissions.get(session)
             held = held if self._key(held.study_id) else None
@@ -156,7 +162,7 @@ class ProlificRouter:
         except PlatformError:
             held = None
         with self._saying:
-            self._said[session] = (self._monotonic() + (_UNKNOWN_S if held is None else _KNOWN_S), held)
+            self._said[session] = (begun if held is not None else self._monotonic() + _UNKNOWN_S, held)
             self._said.move_to_end(session)
             while len(self._said) > _MOST_KEPT:
                 self._said.popitem(last=False)

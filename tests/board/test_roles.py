@@ -92,6 +92,7 @@ def test_a_page_opens_for_these_roles_alone(board: Board, page: Any) -> None:
         "review": {"reviewer", "owner"},
         "pay": {"owner"},
         "hooks": {"owner"},
+        "links": {"owner"},
         "labels": {"reviewer", "owner"},
         "adjudicate": {"expert"},
         "audit": {"auditor"},

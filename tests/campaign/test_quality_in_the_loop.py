@@ -286,7 +286,9 @@ def test_an_alert_is_said_once_and_its_end_too(played: Any, caplog: pytest.LogCa
     with campaign._context.store.begin() as tx:
         import sqlalchemy as sa
 
-        tx.work._session.run(sa.text("UPDATE submission SET active_s = 60.0"))
+        # A minute's work needs a minute on the clock: begun that much earlier.
+        begun = "strftime('%Y-%m-%d %H:%M:%f000', accepted_at, '-60 seconds')"
+        tx.work._session.run(sa.text(f"UPDATE submission SET active_s = 60.0, accepted_at = {begun}"))
     with caplog.at_level(logging.INFO, "hmc_crowd.alerts"):
         first, second = campaign.check_alerts(), campaign.check_alerts()
     assert [(each.kind, each.rule) for each in first.notices] == [("alert", "underpayment")]

@@ -63,7 +63,7 @@ class Study:
             await late[0](scope, receive, send)
 
         self.url = stack.enter_context(served(app))
-        self.pages._pages = self.url
+        self.pages.serve_at(self.url)
         settings = ServeSettings(
             self.pages, self.url, SystemClock(), environment=environment, study=str(folder / "study.toml")
         )
