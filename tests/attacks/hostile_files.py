@@ -212,7 +212,7 @@ for _name, _content in {
     "a pickle": b"\x80\x04cos\nsystem\n(S'touch /tmp/got-in'\ntR.", "nothing": b"", "an archive without a schema": None,
 }.items():  # fmt: skip
 
-    @at_backups(f"a model that is {_name}", defence="models are skops files, never pickles")
+    @at_backups(f"a stranger's model file that is {_name}", defence="models are skops files, never pickles")
     def _(scene: CommandScene, content: bytes | None = _content) -> None:
         from hmc_crowd.errors import HmcCrowdError
         from hmc_crowd.quality import load_gate

@@ -234,6 +234,7 @@ def read_study(path: str | Path) -> Study:
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     file = Path(folder, "study.toml")
