@@ -86,7 +86,7 @@ def test_it_approves_where_that_is_wanted(hmc: Any, at: Callable[[str], Path]) -
     at("collected")
     told = hmc("watch", "--approve", *SPEND, "--by", "kim")
     assert told.code == 0
-    assert "30 approved for 10.68 USD" in told.out
+    assert "30 approved for 10.74 USD" in told.out
     assert hmc("status", "--json").json["not_reviewed"] == 0
 
 
