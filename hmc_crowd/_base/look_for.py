@@ -35,6 +35,16 @@ def _count(stream: IO[bytes], needles: list[bytes]) -> int:
 
 
 def _in_file(path: Path, needles: list[bytes]) -> int:
+    """Count in a file as it lies, and in what it unpacks to: a database that holds a model ends as an archive does."""
+    try:
+        with path.open("rb") as stream:
+            found = _count(stream, needles)
+    except OSError:
+        return 0
+    return max(found, _in_members(path, needles))
+
+
+def _in_members(path: Path, needles: list[bytes]) -> int:
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
@@ -44,12 +54,8 @@ def _in_file(path: Path, needles: list[bytes]) -> int:
                         found += _count(member, needles)
                 return found
     except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, EOFError, zlib.error, lzma.LZMAError):
-        pass  # damaged, or packed as we cannot read it: its bytes are looked at as they are
-    try:
-        with path.open("rb") as stream:
-            return _count(stream, needles)
-    except OSError:
-        return 0
+        pass  # damaged, or packed as we cannot read it: its bytes were looked at as they are
+    return 0
 
 
 def main() -> None:

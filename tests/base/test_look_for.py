@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import sqlite3
 import zipfile
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from hmc_crowd._base.erasing import files_holding
@@ -20,3 +23,18 @@ def test_a_damaged_archive_hides_no_other_file(tmp_path: Path) -> None:
     held[41:60] = b"\xff" * 19  # the packed bytes of its member, behind the name
     damaged.write_bytes(held)
     assert files_holding(["A1ANN"], [damaged, whole]) == {str(whole): 1_000}
+
+
+def test_a_database_that_ends_in_an_archive_is_looked_through_all_the_same(tmp_path: Path) -> None:
+    # Models lie in databases as the archives that they are; one in the last page makes the file look like an archive.
+    file, model = tmp_path / "w.db", io.BytesIO()
+    with zipfile.ZipFile(model, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("schema.json", "{}")
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("CREATE TABLE worker (id TEXT)")
+        database.execute("CREATE TABLE model (blob BLOB)")
+        database.execute("INSERT INTO worker VALUES ('A1ANN')")
+        database.execute("INSERT INTO model VALUES (?)", (model.getvalue(),))
+        database.commit()
+    assert zipfile.is_zipfile(file)
+    assert files_holding(["A1ANN"], [file]) == {str(file): 1}
