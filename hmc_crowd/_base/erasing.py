@@ -115,27 +115,31 @@ def wipe(engine: sa.Engine, words: Sequence[str], metadata: sa.MetaData) -> tupl
         return still_in(engine, words, metadata)
     file = Path(str(engine.url.database))
     files = [file, *(file.with_name(file.name + each) for each in ("-wal", "-journal"))]
-    _run(engine, "PRAGMA wal_checkpoint(TRUNCATE)")
+    _empty_log(engine)
     if not files_holding(words, files):
         return ()
     _run(engine, "VACUUM")
-    _run(engine, "PRAGMA wal_checkpoint(TRUNCATE)")
+    is_held_up = _empty_log(engine)
     found = files_holding(words, files)
     if not found:
         return ()
     rows = still_in(engine, words, metadata)
-    log = [name for name in found if name.endswith("-wal")]
-    if log and not rows:
-        return (f"{log[0]}: somebody reads the database just now; repeat the command later, it empties this log",)
+    if is_held_up and not rows:
+        names = ", ".join(found)
+        return (f"{names}: somebody reads the database just now; repeat the command later, it writes this anew",)
     return rows
 
 
-def _run(engine: sa.Engine, statement: str) -> None:
+def _empty_log(engine: sa.Engine) -> bool:
+    """Put what waits in the write-ahead log in its place; return whether a reader kept some of it there."""
+    return any(row[0] for row in _run(engine, "PRAGMA wal_checkpoint(TRUNCATE)"))
+
+
+def _run(engine: sa.Engine, statement: str) -> list[tuple[int, ...]]:
     with engine.connect() as connection:
         raw = connection.connection.driver_connection
         try:
-            if raw is not None:
-                raw.execute(statement).fetchall()
+            return [] if raw is None else list(raw.execute(statement).fetchall())
         except sqlite3.OperationalError as error:
             raise DatabaseBusyError(
                 f"the person is taken out, but the file could not be written anew ({error}), and may hold erased text "

@@ -118,7 +118,8 @@ def forget(
                 context.log(tx, "worker forgotten", people=len(people), submissions=counts.get("submission", 0))
     except _DryRunError:
         pass
-    left = () if dry_run or not people else context.store.wipe([*raw, *(each.worker for each in people)])
+    # Also where nobody is found: a call before this one may have been kept from emptying the files.
+    left = () if dry_run else context.store.wipe([*raw, *(each.worker for each in people)])
     return Forgotten(
         people=len(people),
         raw_ids=counts.get("identities", 0),

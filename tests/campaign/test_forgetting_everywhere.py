@@ -159,6 +159,25 @@ def test_a_reader_that_holds_the_log_is_said_and_the_next_call_empties_it(tmp_pa
         assert letters(tmp_path, RAW) == []
 
 
+def test_old_pages_that_a_reader_keeps_are_said_and_the_next_call_writes_them_anew(scene: Any, tmp_path: Path) -> None:
+    campaign, place, _ = scene
+    store = campaign._context.store
+    store.flush_log()
+    file = Path(store.url.partition(":///")[2])
+    assert letters(tmp_path, RAW)
+    reader = sqlite3.connect(file, timeout=0.1, isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM submission").fetchone()
+    told = campaign.forget(RAW, workplaces=[place]).still_in
+    assert len(told) == 1
+    assert f"{file.name}: somebody reads the database just now" in told[0]
+    assert letters(tmp_path, RAW)
+    reader.close()
+    again = campaign.forget(RAW, workplaces=[place])
+    assert (again.people, again.still_in) == (0, ())
+    assert letters(tmp_path, RAW) == []
+
+
 def test_a_word_in_an_item_s_text_is_content_and_is_named(scene: Any) -> None:
     campaign, place, _ = scene
     with place._database.write() as connection:
