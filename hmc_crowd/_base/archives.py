@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["ArchiveError", "Limits", "open_archive", "too_dense"]
 
 _END, _END_SIZE = b"PK\x05\x06", 22
-_LOCATOR_SIZE, _END_64 = 20, b"PK\x06\x06"
+_LOCATOR, _LOCATOR_SIZE = b"PK\x06\x07", 20
+_END_64, _END_64_SIZE = b"PK\x06\x06", 56
+# Figures too large for the plain end say so by these, and stand in the larger one before it.
+_ELSEWHERE = (0xFFFF, 0xFFFFFFFF)
 # What one entry of the list takes at most: its fixed part, a name and what systems add to it.
 _ENTRY = 46 + 1024
 _KINDS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
@@ -109,18 +112,35 @@ def _require_within(members: Iterable[zipfile.ZipInfo], size: int, limits: Limit
 
 def _require_short_list(stream: IO[bytes], size: int, limits: Limits) -> None:
     """Look at the end of the archive, which says how long its list is; whether it is an archive, `zipfile` says."""
-    tail = min(size, _END_SIZE + 0xFFFF + _LOCATOR_SIZE)
-    stream.seek(size - tail)
-    end = stream.read(tail)
-    at = end.rfind(_END)
+    begin = max(0, size - _END_SIZE - 0xFFFF - _LOCATOR_SIZE)
+    stream.seek(begin)
+    end = stream.read(size - begin)
+    at = len(end) - _END_SIZE
+    if at < 0 or end[at : at + 4] != _END or end[-2:] != b"\0\0":  # a comment follows it
+        at = end.rfind(_END)
     if at < 0 or len(end) < at + _END_SIZE:
         return
-    count, length = struct.unpack_from("<HL", end, at + 10)
-    if (count == 0xFFFF or length == 0xFFFFFFFF) and at >= _LOCATOR_SIZE:
-        (place,) = struct.unpack_from("<Q", end, at - _LOCATOR_SIZE + 8)
-        stream.seek(min(place, size))
-        record = stream.read(56)
-        if record[:4] == _END_64 and len(record) == 56:
-            count, length = struct.unpack_from("<QQ", record, 32)
+    larger = _larger_ends(stream, end, at, begin=begin, size=size)
+    # Which of several ends is believed differs between versions of the reader: each must be within limits.
+    count, length = (
+        max([*(each[place] for each in larger), *([told] if not larger or told != _ELSEWHERE[place] else [])])
+        for place, told in enumerate(struct.unpack_from("<HL", end, at + 10))
+    )
     if count > limits.members or length > limits.members * _ENTRY:
         raise ArchiveError(f"it lists {count:,} members in {length:,} bytes, and at most {limits.members:,} are read")
+
+
+def _larger_ends(stream: IO[bytes], end: bytes, at: int, *, begin: int, size: int) -> list[tuple[int, int]]:
+    """Return what the ends of the larger form say: the one that is pointed at, and the one that stands before."""
+    locator = end[max(0, at - _LOCATOR_SIZE) : at]
+    if len(locator) < _LOCATOR_SIZE or not locator.startswith(_LOCATOR):
+        return []
+    (place,) = struct.unpack_from("<Q", locator, 8)
+    found = []
+    for each in {min(place, size), max(0, begin + at - _LOCATOR_SIZE - _END_64_SIZE)}:
+        stream.seek(each)
+        record = stream.read(_END_64_SIZE)
+        if record[:4] == _END_64 and len(record) == _END_64_SIZE:
+            count, length = struct.unpack_from("<QQ", record, 32)
+            found.append((int(count), int(length)))
+    return found

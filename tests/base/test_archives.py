@@ -61,6 +61,24 @@ def test_a_list_that_only_its_long_form_tells_is_refused_too() -> None:
     refused(record + locator + end, "it lists 1,000,000,000 members")
 
 
+def test_a_long_form_beside_a_plain_one_that_looks_modest_is_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Readers believe the long form whenever it is there, whatever the plain one says.
+    data = packed({str(number): b"" for number in range(6)})
+    length, offset = struct.unpack("<2L", data[-10:-2])
+    record = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 6, 6, length, offset)
+    modest = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 1, 1, 47, 0, 0)
+    monkeypatch.setattr(zipfile, "ZipFile", None)  # its list is not read
+    for place in (len(data) - 22, 0):
+        locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, place, 1)
+        refused(data[:-22] + record + locator + modest, "it lists 6 members")
+
+
+def test_an_end_whose_figures_look_like_the_beginning_of_one_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zipfile, "ZipFile", None)
+    mark = struct.unpack("<L", b"PK\x05\x06")[0]
+    refused(struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 1, 1, mark, 0, 0), "it lists 1 members in 101,010,256 bytes")
+
+
 def test_members_that_grow_too_much_are_refused() -> None:
     refused(packed({"zeros": bytes(500_000)}), "would grow from")
     refused(packed({"zeros": bytes(2_000_000)}), "it declares 2,000,000 bytes")
