@@ -18,6 +18,8 @@ _BEFORE_HOST = re.compile(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.\-]{0,40}://)(?P<us
 _IN_QUERY = re.compile(rf"(?P<name>[?&;]{_NAMES}=)[^\s&;#'\"]*", re.IGNORECASE)
 # An address of a database alone may hold anything in its password, such as a slash that nobody escaped.
 _WHOLE_BEFORE_HOST = re.compile(r"^(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]*://)(?P<user>[^:@/?#]*):.*@(?=[^@]*$)")
+# What follows the user's name is no port, so it is a password: then a question mark may be part of it.
+_IN_PASSWORD = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://[^:@/?#]*:(?![0-9]*/)[^@]*")
 
 
 def shown_address(address: object) -> str:
@@ -32,6 +34,10 @@ def shown_address(address: object) -> str:
     """
     text = str(address)
     head, mark, query = text.partition("?")
+    if "@" in query and _IN_PASSWORD.fullmatch(head):
+        before, at, host = text.rpartition("@")
+        place, mark, query = host.partition("?")
+        head = before + at + place
     head = _WHOLE_BEFORE_HOST.sub(rf"\g<scheme>\g<user>:{_MASK}@", head)
     return without_secrets(head + mark + query)
 
