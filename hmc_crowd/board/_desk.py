@@ -285,8 +285,8 @@ class Desk:
             "mark": mark,
             "may": (lambda _right: False) if visit is None else visit.may,
         }
-        # So that older browsers name our own origin, and not nobody's, when the form of this page is sent.
-        sent = HEADERS | ({"Referrer-Policy": "same-origin"} if page.template == "sign_in.html" else {})
+        # So that older browsers name our own origin, and not nobody's, when a form of this page is sent.
+        sent = HEADERS | {"Referrer-Policy": "same-origin"}
         reply = HTMLResponse(draw(page.template, **common | dict(page.values)), page.status, headers=sent)
         if visit is not None and visit.fresh:
             self._keep_cookie(request, reply, BROWSER, visit.fresh)
