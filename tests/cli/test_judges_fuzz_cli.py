@@ -179,6 +179,14 @@ def test_a_pin_that_is_none_is_refused(hmc: Hmc, tmp_path: Path, text: str) -> N
     assert "fault of hmc-crowd" not in done.err
 
 
+@pytest.mark.parametrize("place", ["no/pin.json", ".", "pin"])
+def test_a_pin_goes_where_a_file_can_be(hmc: Hmc, tmp_path: Path, place: str) -> None:
+    words = ["judges", "pin", pairs_file(tmp_path), "--judge", "longer", "--overwrite", "--out", str(tmp_path / place)]
+    done = hmc(*words)
+    assert done.code == (0 if place == "pin" else 2)
+    assert "fault of hmc-crowd" not in done.err
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_any_bytes_in_any_column(hmc: Hmc, tmp_path: Path, seed: int) -> None:
     rng = np.random.default_rng(seed)
