@@ -90,8 +90,9 @@ def files_holding(words: Sequence[str], paths: Iterable[Path]) -> dict[str, int]
         return {}
     asked = json.dumps({"words": list(words), "paths": wanted})
     # The words go in as input, not as arguments, which every user of the machine may read.
-    done = subprocess.run(
-        [sys.executable, "-m", "hmc_crowd._base.look_for"],
+    # By its file and apart from all else: with -m, a json.py in the folder of work would be run.
+    done = subprocess.run(  # noqa: S603 because the program is a file of ours
+        [sys.executable, "-I", str(Path(__file__).with_name("look_for.py"))],
         input=asked,
         capture_output=True,
         text=True,

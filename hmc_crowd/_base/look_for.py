@@ -1,6 +1,7 @@
-"""``python -m hmc_crowd._base.look_for``: how often do words stand in files? Words and paths as JSON on the input.
+"""``python look_for.py``: how often do words stand in files? Words and paths as JSON on the input.
 
-A process of its own, because a process that has an SQLite file open must not open it a second time by itself.
+A process of its own, because a process that has an SQLite file open must not open it a second time by itself. It needs
+the standard library alone, so that nothing else has to be found.
 """
 
 from __future__ import annotations

@@ -13,6 +13,8 @@ from hmc_crowd._base.erasing import files_holding
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
+
 
 def test_a_damaged_archive_hides_no_other_file(tmp_path: Path) -> None:
     whole, damaged = tmp_path / "whole.zip", tmp_path / "damaged.zip"
@@ -38,3 +40,11 @@ def test_a_database_that_ends_in_an_archive_is_looked_through_all_the_same(tmp_p
         database.commit()
     assert zipfile.is_zipfile(file)
     assert files_holding(["A1ANN"], [file]) == {str(file): 1}
+
+
+def test_no_code_of_the_folder_of_work_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit('this is not for you')")
+    (tmp_path / "ids.txt").write_text("A1ANN")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert files_holding(["A1ANN"], [tmp_path / "ids.txt"]) == {str(tmp_path / "ids.txt"): 1}
