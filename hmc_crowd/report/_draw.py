@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-__all__ = ["Axis", "Frame", "Point", "line_shape", "mark_shape", "point_shape"]
+__all__ = ["Axis", "Frame", "Point", "line_shape", "mark_shapes", "point_shape"]
 
 DASHES = ("", "7 4", "2 3", "9 3 2 3", "12 4", "4 2")
 _MARKERS = ("circle", "square", "triangle", "diamond", "cross", "ring")
@@ -78,7 +78,7 @@ class Frame:
         return self.bottom - (value - low) / (high - low) * (self.bottom - self.top)
 
     def axes(self) -> str:
-        parts = [f'<text x="2" y="{self.top - 14}">{escape(self.y.label)}</text>']
+        parts = [f'<text x="2" y="{16 + 22 * len(self._legend)}">{escape(self.y.label)}</text>']
         for tick in self.y_ticks:
             at = self.py(tick)
             parts.append(f'<line class="grid" x1="{self.left}" x2="{self.right}" y1="{at:.1f}" y2="{at:.1f}"/>')
@@ -166,14 +166,21 @@ def point_shape(frame: Frame, point: Point) -> str:
     )
 
 
-def mark_shape(frame: Frame, rank: int, name: str, at: float) -> str:
-    x, y = frame.px(at), frame.top - 12 - 17 * rank
-    flip = x + 7.2 * len(name) + 8 > frame.right
-    return (
-        f'<line class="mark s2" x1="{x:.1f}" x2="{x:.1f}" y1="{y - 10}" y2="{frame.bottom}" stroke-dasharray="5 3"/>'
-        f'<text x="{x + (-6 if flip else 6):.1f}" y="{y}" text-anchor="{"end" if flip else "start"}">'
-        f"{escape(name)}</text>"
-    )
+def mark_shapes(frame: Frame, marks: Sequence[tuple[str, float]]) -> list[str]:
+    """Draw labelled vertical marks, from left to right, below the axis' name: no line runs through a word."""
+    places = [(name, frame.px(at), 7.2 * len(name) + 8) for name, at in marks]
+    # To the right of their lines, the first on top; where the last has no room there, to the left, the last on top.
+    to_left = bool(places) and places[-1][1] + places[-1][2] > frame.right
+    shapes = []
+    for rank, (name, x, width) in enumerate(places):
+        y = frame.top - 12 - 17 * (rank if to_left else len(places) - 1 - rank)
+        flip = to_left and x > width
+        shapes.append(
+            f'<line class="mark s2" x1="{x:.1f}" x2="{x:.1f}" y1="{y - 10}" y2="{frame.bottom}" '
+            f'stroke-dasharray="5 3"/><text x="{x + (-6 if flip else 6):.1f}" y="{y}" '
+            f'text-anchor="{"end" if flip else "start"}">{escape(name)}</text>'
+        )
+    return shapes
 
 
 def ticks(low: float, high: float, most: int, percent: bool) -> list[float]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hmc_crowd.errors import InputError
-from hmc_crowd.report._draw import DASHES, Axis, Frame, Point, line_shape, mark_shape, point_shape
+from hmc_crowd.report._draw import DASHES, Axis, Frame, Point, line_shape, mark_shapes, point_shape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -175,9 +175,7 @@ def histogram(
             for left, right, count in zip(edges[:-1], edges[1:], counts, strict=True)
             if count
         ]
-        lines = [
-            mark_shape(frame, rank, name, at) for rank, (name, at) in enumerate(marks) if edges[0] <= at <= edges[-1]
-        ]
+        lines = mark_shapes(frame, [(name, at) for name, at in marks if edges[0] <= at <= edges[-1]])
         drawn.append(svg(frame.width, frame.height, key, title, description, frame.axes() + "".join(bars + lines)))
     return Chart(key, title, description, *drawn)
 

@@ -94,6 +94,11 @@ def test_times_above_the_99th_percentile_are_counted_in_the_last_bin() -> None:
     assert (quantiles["n"], quantiles["max_s"], quantiles["p50_s"]) == (200, 10_000, 100.5)
 
 
+def test_a_seed_is_shown_as_it_is_typed_and_an_error_by_its_name() -> None:
+    assert shown(20_210, column_for("seed", whole=True)) == "20210"
+    assert column_for("mae_s").heading == "MAE (s)"
+
+
 def test_curve_draws_at_most_four_trade_offs_with_the_plans_own() -> None:
     curve = pd.DataFrame({"trade_off": np.repeat(np.arange(20.0), 2), "effort_share": [0.0, 1.0] * 20, "accuracy": 0.9})
     chart = curve_chart(curve, {"trade_off": 7.0, "effort_share": 0.5, "accuracy": 0.95})
@@ -158,3 +163,24 @@ def test_merged_columns_say_a_repeated_value_once() -> None:
 )
 def test_units_come_from_the_columns_name(name: str, heading: str) -> None:
     assert column_for(name, currency="EUR").heading == heading
+
+
+@pytest.mark.parametrize("at", [(2.0, 4.0), (2.0, 9.5), (8.5, 9.5), (0.1, 9.9)])
+def test_no_mark_runs_through_a_label_and_no_label_lies_on_the_name_of_the_axis(at: tuple[float, float]) -> None:
+    marks = [("median 12.7 s", at[0]), ("90th percentile 25.1 s", at[1])]
+    chart = histogram("h", range(11), [1] * 10, title="T", description="D", x=X, y=Axis("Number of items"), marks=marks)
+    for drawn in (chart.wide, chart.narrow):
+        lines = [
+            (float(x), float(top))
+            for x, top in re.findall(r'<line class="mark s2" x1="([\d.]+)" x2="[\d.]+" y1="([\d.]+)"', drawn)
+        ]
+        labels = re.findall(r'<text x="([\d.]+)" y="(\d+)" text-anchor="(start|end)">(median|90th)([^<]*)<', drawn)
+        axis = re.search(r'<text x="2" y="(\d+)">Number', drawn)
+        assert axis is not None
+        assert len(lines) == len(labels) == 2
+        assert min(top for _, top in lines) > int(axis[1])
+        for x, y, anchor, *words in labels:
+            width = 6.5 * len("".join(words))
+            left, right = (float(x) - width, float(x)) if anchor == "end" else (float(x), float(x) + width)
+            assert int(y) - 13 >= int(axis[1])
+            assert not [line for line in lines if left < line[0] < right and line[1] < int(y) - 10]
