@@ -1,5 +1,6 @@
 """Commands for people of one's own: invites, and their questions."""
 
+import math
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -39,6 +40,8 @@ def invites_issue(
     as_json: AsJson = False,
 ) -> None:
     """Invite a worker and print the link; whoever has it works under that name."""
+    if not 0 < days < math.inf:
+        raise InputError(f"--days is {days:g}; give a number above 0")
     told = attribute_words(attribute, name="--attribute", such_as="region=south") if attribute else None
     with connect("local", workplace) as place:
         skills = skill_words(skill, language)

@@ -28,6 +28,8 @@ def sign_ins(db: Database = DEFAULT_DATABASE, as_json: AsJson = False) -> None:
     frame = pd.DataFrame(rows, columns=columns)
     if as_json:
         emit_json(frame)
+    elif frame.empty:
+        say("nobody is signed in")
     else:
         table(frame)
 

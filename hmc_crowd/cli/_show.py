@@ -12,7 +12,7 @@ import math
 import sys
 import textwrap
 from contextlib import contextmanager
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import Enum
 from pathlib import Path
@@ -244,7 +244,11 @@ def _cell(value: Any, decimals: int) -> str:
             return "-" if math.isnan(value) else f"{value}"
         # Adding zero turns the -0.0 of a rounding into 0.0.
         return f"{round(value, decimals) + 0.0:,.{decimals}f}"
-    return "-" if value is None or type(value).__name__ in {"NaTType", "NAType"} else str(value)
+    if value is None or type(value).__name__ in {"NaTType", "NAType"}:
+        return "-"
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M}" if value.tzinfo is None else f"{value.astimezone(UTC):%Y-%m-%d %H:%MZ}"
+    return str(value)
 
 
 @contextmanager

@@ -139,14 +139,18 @@ def run_demo(
 
 def _fresh(folder: Path) -> Path:
     """Empty a folder that a demo made, make one that is not there, refuse anybody else's."""
-    if folder.exists() and any(folder.iterdir()):
+    if folder.is_dir() and any(folder.iterdir()):
         if not (folder / _MARK).exists():
             raise InputError(
                 f"--out is {folder}, which holds other things; name a folder that is empty or not there yet"
             )
         shutil.rmtree(folder)
-    make_private_folder(folder)
-    (folder / _MARK).touch()
+    try:
+        make_private_folder(folder)
+        (folder / _MARK).touch()
+    except OSError as error:
+        why = error.strerror or "it is no folder"
+        raise InputError(f"--out is {folder}, which cannot be made ({why}); name another folder") from None
     return folder
 
 

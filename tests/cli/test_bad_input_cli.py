@@ -444,3 +444,10 @@ def test_no_words_bring_a_traceback(hmc: Any, at: Callable[[str], Path], words: 
     assert told.code in {0, 1, 2, 3}
     assert "fault of hmc-crowd" not in told.err, told.err
     assert "Traceback" not in told.err
+
+
+@pytest.mark.parametrize("out", ["taken", "taken/below"])
+def test_a_demo_needs_a_folder_that_can_be_made(hmc: Any, tmp_path: Path, out: str) -> None:
+    (tmp_path / "taken").write_text("a file")
+    one_sentence(hmc("demo", "--out", str(tmp_path / out)), "--out", "cannot be made", "name another folder")
+    assert (tmp_path / "taken").read_text() == "a file"

@@ -46,6 +46,14 @@ def test_an_unknown_invitation_is_one_sentence(tmp_path, capsys) -> None:
     assert "invitation 'nobody' is unknown here" in capsys.readouterr().err
 
 
+def test_a_link_works_for_some_time(tmp_path, capsys) -> None:
+    for days in ("-3", "0", "inf"):
+        with pytest.raises(SystemExit) as ended:
+            main(["invites", "issue", "ann", f"--days={days}", "--workplace", str(tmp_path / "w.db")])
+        assert ended.value.code == 2
+        assert f"--days is {days}; give a number above 0" in capsys.readouterr().err
+
+
 def test_a_question_is_listed_and_answered(tmp_path, capsys) -> None:
     from hmc_crowd_local import connect
 

@@ -38,6 +38,7 @@ def test_sign_ins_are_listed_and_ended(hmc: Any, tmp_path: Path) -> None:
     assert [each["id"] for each in hmc("keys", "sign-ins", "--json").json] == [three]
     assert "ended: 1" in hmc("keys", "sign-out", "--all").out
     assert hmc("keys", "sign-ins", "--json").json == []
+    assert hmc("keys", "sign-ins").out == "nobody is signed in\n"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pty
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import Enum, StrEnum
 from pathlib import Path
@@ -103,6 +103,14 @@ def test_a_table_is_no_wider_than_the_terminal(capsys: pytest.CaptureFixture[str
 def test_a_long_table_says_that_it_was_cut(capsys: pytest.CaptureFixture[str]) -> None:
     table(pd.DataFrame({"item": range(50)}))
     assert "and 10 more rows" in capsys.readouterr().out
+
+
+def test_a_moment_in_a_table_is_told_to_the_minute_in_utc(capsys: pytest.CaptureFixture[str]) -> None:
+    moment = datetime(2026, 1, 5, 9, 30, 15, 250_000, tzinfo=timezone(timedelta(hours=1)))
+    table(pd.DataFrame({"until": [pd.Timestamp(moment), pd.NaT], "since": [moment, None]}))
+    first, second = capsys.readouterr().out.splitlines()[-2:]
+    assert first.split("  ") == ["2026-01-05 08:30Z", "2026-01-05 08:30Z"]
+    assert second.split() == ["-", "-"]
 
 
 def test_markup_in_a_text_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
