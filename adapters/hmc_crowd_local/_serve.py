@@ -27,7 +27,7 @@ def mount_pages(settings: ServeSettings) -> Mount:
     )
     local = settings.workplace
     app = make_pages_app(local, secret=local.secret("pages"), settings=pages)
-    return Mount("/work", app, shown=(("pages for people at work", "/work"),))
+    return Mount("/work", app, shown=(("pages for people at work", "/work/"),))
 
 
 def mount_front_door(settings: ServeSettings) -> Mount:

@@ -247,3 +247,9 @@ def test_wrong_links_are_put_off_and_right_ones_never(make_house) -> None:
     drafts = house.page("POST", "/mturk/draft", json={"workerId": "A1", "key": "ключ"})
     assert (sent.status_code, drafts.status_code) == (429, 429)
     assert house.page("GET", f"/mturk/hits?workerId=A1&key={right}").status_code == 200
+
+
+def test_who_opens_the_list_without_his_link_is_told_to_open_it(house) -> None:
+    page = house.page("GET", "/mturk/hits")
+    assert page.status_code == 400
+    assert "open the link that you were sent" in page.text

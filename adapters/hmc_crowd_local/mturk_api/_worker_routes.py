@@ -51,6 +51,8 @@ class _Routes:
 
     def worker(self, values: Any) -> tuple[str, str]:
         worker, key = str(values.get("workerId") or ""), str(values.get("key") or "")
+        if not worker:
+            raise InputError("this address names no worker; open the link that you were sent")
         self.workers.check(worker, key)
         return worker, key
 

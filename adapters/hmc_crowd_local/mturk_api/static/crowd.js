@@ -132,7 +132,7 @@
       this.form.append(...Array.from(this.childNodes));
       this.append(this.form);
       if (!this.querySelector("crowd-button[form-action=submit], button[type=submit], input[type=submit]"))
-        this.form.append(make("button", { type: "submit", disabled: isPreview }, "Submit"));
+        this.form.append(make("p", {}, make("button", { type: "submit", disabled: isPreview }, "Submit")));
       this.form.addEventListener("submit", (event) => { event.preventDefault(); this.submit(); });
     }
     answer() {
