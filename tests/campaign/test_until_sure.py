@@ -17,7 +17,6 @@ from hmc_crowd.errors import BudgetError, InputError, StateError
 from hmc_crowd.simulation import SimulatedCrowd, draw_workers
 
 LABELS = ["good", "bad"]
-MOST = 3  # so few that some item needs them all, whatever gold was drawn
 WANTED = {"trade_off": 0.5, "max_human": 0.4, "audit": 20}
 ASKED = {
     "redundancy": 2,
@@ -72,10 +71,10 @@ def play(campaign: Any, workplace: Any, crowd: Any, asked: dict, plan: dict | No
 
 def test_asked_again_only_while_not_sure_and_never_more_than_most(start: Any, workplace: Any, batch: Any) -> None:
     campaign = start()
-    crowd = people(batch.truth)
+    crowd = people(batch.truth, accuracy=0.8)  # so often wrong that some item needs every answer
     sure: set[str] = set()
     for number in range(1, 6):
-        sheet = play(campaign, workplace, crowd, ASKED | {"most": MOST})
+        sheet = play(campaign, workplace, crowd, ASKED)
         assert not asked_in(campaign, number) & sure
         if number > 1 and sheet.hits:
             assert all(hit.redundancy == 1 for hit in hits_of(campaign, number))  # one answer more a round
@@ -85,11 +84,12 @@ def test_asked_again_only_while_not_sure_and_never_more_than_most(start: Any, wo
     to, given = destinations(campaign), answers_of(campaign)
     routed = given[to.index[to == "people"]]
     assert campaign.status().satisfied
-    assert (routed.min(), routed.max()) == (2, MOST)
+    assert (routed.min(), routed.max()) == (2, 5)
+    assert routed.mean() < 4
     # nothing is given up: who did not get all answers is sure
-    assert set(routed.index[routed < MOST]) <= sure
+    assert set(routed.index[routed < 5]) <= sure
     # the audit's number of answers is fixed before anybody answers
-    assert set(given[to.index[to == "audit"]]) == {MOST}
+    assert set(given[to.index[to == "audit"]]) == {5}
 
 
 def hits_of(campaign: Any, round_: int) -> list[Any]:
