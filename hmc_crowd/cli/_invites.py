@@ -1,6 +1,5 @@
 """Commands for people of one's own: invites, and their questions."""
 
-import math
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -15,6 +14,8 @@ from hmc_crowd.errors import InputError
 
 invites_app = typer.Typer(cls=HelpfulGroup, help="Links for people of your own, who work on the task pages.")
 app.add_typer(invites_app, name="invites", rich_help_panel=PEOPLE)
+
+_MOST_DAYS = 36_525  # a century, as the pages hold it
 
 Attributes = Annotated[
     list[str] | None,
@@ -40,8 +41,8 @@ def invites_issue(
     as_json: AsJson = False,
 ) -> None:
     """Invite a worker and print the link; whoever has it works under that name."""
-    if not 0 < days < math.inf:
-        raise InputError(f"--days is {days:g}; give a number above 0")
+    if not 0 < days <= _MOST_DAYS:
+        raise InputError(f"--days is {days:g}; give a number above 0, at most {_MOST_DAYS:,}")
     told = attribute_words(attribute, name="--attribute", such_as="region=south") if attribute else None
     with connect("local", workplace) as place:
         skills = skill_words(skill, language)

@@ -47,7 +47,7 @@ def test_an_unknown_invitation_is_one_sentence(tmp_path, capsys) -> None:
 
 
 def test_a_link_works_for_some_time(tmp_path, capsys) -> None:
-    for days in ("-3", "0", "inf"):
+    for days in ("-3", "0", "inf", "nan", "1e+09"):
         with pytest.raises(SystemExit) as ended:
             main(["invites", "issue", "ann", f"--days={days}", "--workplace", str(tmp_path / "w.db")])
         assert ended.value.code == 2

@@ -348,6 +348,12 @@ def test_a_revoked_invitation_closes_the_door_and_the_work_behind_it(house, invi
     assert plain.get(link).status_code == 200
 
 
+@pytest.mark.parametrize("lifetime_s", [0, -1, float("nan"), float("inf"), 1e20])
+def test_a_lifetime_that_no_calendar_holds_is_refused(invites, lifetime_s) -> None:
+    with pytest.raises(InputError, match="a time above 0 and at most 100 years"):
+        invites.issue("ann", lifetime_s=lifetime_s)
+
+
 def test_an_invitation_expires(house, invites, plain, clock) -> None:
     invite = invites.issue("ann", lifetime_s=60)
     assert plain.get(invite.url(house.url)).status_code == 200

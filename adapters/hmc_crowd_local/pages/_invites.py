@@ -26,6 +26,7 @@ __all__ = ["Invite", "Invites"]
 
 _PURPOSE = "invite"
 _MONTH_S = 30 * 24 * 3600.0
+_CENTURY_S = 36_525 * 24 * 3600.0
 
 
 @dataclass(frozen=True)
@@ -112,8 +113,10 @@ class Invites:
             What he said of himself and agrees to have used for quotas, such as ``{"region": "south"}``; by default what
             his newest invitation says.
         """
-        if not worker or not lifetime_s > 0:
-            raise InputError(f"worker is {worker!r} and lifetime_s {lifetime_s}; give a name and a time above 0")
+        if not worker or not 0 < lifetime_s <= _CENTURY_S:
+            raise InputError(
+                f"worker is {worker!r} and lifetime_s {lifetime_s}; give a name, a time above 0 and at most 100 years"
+            )
         for name, text in (("worker", worker), ("label", label), ("pool", pool)):
             check_text(text, name=name)
         known = checked_skills(skills)
