@@ -20,7 +20,7 @@ _END, _END_SIZE = b"PK\x05\x06", 22
 _LOCATOR, _LOCATOR_SIZE = b"PK\x06\x07", 20
 _END_64, _END_64_SIZE = b"PK\x06\x06", 56
 # Figures too large for the plain end say so by these, and stand in the larger one before it.
-_ELSEWHERE = (0xFFFF, 0xFFFFFFFF)
+_ELSEWHERE_COUNT, _ELSEWHERE_LENGTH = 0xFFFF, 0xFFFFFFFF
 # What one entry of the list takes at most: its fixed part, a name and what systems add to it.
 _ENTRY = 46 + 1024
 _KINDS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
@@ -120,12 +120,12 @@ def _require_short_list(stream: IO[bytes], size: int, limits: Limits) -> None:
         at = end.rfind(_END)
     if at < 0 or len(end) < at + _END_SIZE:
         return
-    larger = _larger_ends(stream, end, at, begin=begin, size=size)
+    ends = _larger_ends(stream, end, at, begin=begin, size=size)
+    count, length = struct.unpack_from("<HL", end, at + 10)
+    if ends:
+        count, length = 0 if count == _ELSEWHERE_COUNT else count, 0 if length == _ELSEWHERE_LENGTH else length
     # Which of several ends is believed differs between versions of the reader: each must be within limits.
-    count, length = (
-        max([*(each[place] for each in larger), *([told] if not larger or told != _ELSEWHERE[place] else [])])
-        for place, told in enumerate(struct.unpack_from("<HL", end, at + 10))
-    )
+    count, length = (max(figures) for figures in zip((count, length), *ends, strict=True))
     if count > limits.members or length > limits.members * _ENTRY:
         raise ArchiveError(f"it lists {count:,} members in {length:,} bytes, and at most {limits.members:,} are read")
 
