@@ -20,7 +20,7 @@ from hmc_crowd.cli._app import (
     app,
     open_campaign,
 )
-from hmc_crowd.cli._arguments import names, require_free
+from hmc_crowd.cli._arguments import TABLES, names, require_free
 from hmc_crowd.cli._show import emit_json, notes, progress_bar, say, table
 from hmc_crowd.errors import InputError
 
@@ -134,7 +134,7 @@ def aggregate(
     """Turn several answers into one label; --out FILE writes one label for every item, people's or the machine's."""
     written = {"--out": out, "--workers": workers, "--report": report}
     for name, file in written.items():
-        require_free(file, overwrite=overwrite, name=name, endings=(".html",) if name == "--report" else None)
+        require_free(file, overwrite=overwrite, name=name, endings=(".html",) if name == "--report" else TABLES)
     _require_apart(written, {} if answers is None else {"ANSWERS": answers, "--gold": gold, "--history": history})
     if answers is not None:
         if update:

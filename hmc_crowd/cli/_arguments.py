@@ -9,6 +9,7 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, TypedDict
 
 from hmc_crowd._base.money import Money, parse_money, parse_pay
+from hmc_crowd._base.private import write_private
 from hmc_crowd.errors import FrameError, InputError
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from hmc_crowd.io import Loaded
 
 __all__ = [
+    "TABLES",
     "count_or_share",
     "grid",
     "names",
@@ -36,6 +38,7 @@ __all__ = [
     "require_budget",
     "require_free",
     "skill_words",
+    "write_out",
 ]
 
 # A grid is worked out point by point; more than this was no intention.
@@ -43,7 +46,7 @@ _MOST_POINTS = 100_000
 _LARGEST_COUNT = 10**12
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _LONGEST_S = 366 * 86_400
-_ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
+TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
 
 
 def count_or_share(text: str | None, *, name: str) -> int | float | None:
@@ -265,14 +268,11 @@ def numbers(loaded: Loaded, column: str, file: Path, *, high: float = math.inf) 
     return found
 
 
-def require_free(
-    out: Path | None, *, overwrite: bool, name: str = "--out", endings: tuple[str, ...] | None = None
-) -> None:
-    """Refuse a place for a result that cannot be written, before any work is done or saved."""
+def require_free(out: Path | None, *, overwrite: bool, name: str = "--out", endings: tuple[str, ...] = TABLES) -> None:
+    """Refuse a place for a result that cannot be written, before any work is done or saved; no endings: any will do."""
     if out is None:
         return
-    endings = endings or _ENDINGS
-    if out.suffix.lower() not in endings:
+    if endings and out.suffix.lower() not in endings:
         these = f"one of {', '.join(endings)}" if len(endings) > 1 else endings[0]
         raise InputError(f"{name} is {str(out)!r}; give a file that ends in {these}")
     if out.is_dir():
@@ -281,6 +281,14 @@ def require_free(
         raise InputError(f"{name} is {str(out)!r}, but the folder {out.parent} does not exist; make it first")
     if out.exists() and not overwrite:
         raise InputError(f"{name} is {str(out)!r}, which exists; add --overwrite to replace it, or choose another name")
+
+
+def write_out(out: Path, text: str) -> None:
+    """Write the file of ``--out`` that only its owner may read, also where one with wider rights was there."""
+    try:
+        write_private(out, text)
+    except OSError as error:
+        raise InputError(f"--out is {str(out)!r}, which cannot be written: {error.strerror}; choose another") from None
 
 
 def _shown(text: str | None) -> str:

@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from hmc_crowd._base.private import write_private
 from hmc_crowd._base.texts import read_text
 from hmc_crowd.cli._app import OUTPUT, PLAN, AsJson, OutFile, Overwrite, app
-from hmc_crowd.cli._arguments import names, require_free
+from hmc_crowd.cli._arguments import names, require_free, write_out
 from hmc_crowd.cli._judges_work import (
     KINDS,
     ModelWords,
@@ -247,14 +246,11 @@ def pin(
     """Remember what a judge is and what it says on a panel of pairs, on the day it was compared with people."""
     from hmc_crowd.judges import pin_judge
 
-    require_free(out, overwrite=overwrite, endings=(out.suffix.lower(),))  # any name will do
+    require_free(out, overwrite=overwrite, endings=())
     # Without a cache: an old answer says nothing about today's model.
     asked = judge_of(judge, ModelWords(endpoint, model, template, with_reference, swap, samples, use_proxy=use_proxy))
     made = pin_judge(asked, pairs_of(file))
-    try:
-        write_private(out, json.dumps(made.to_dict(), ensure_ascii=False, indent=2) + "\n")
-    except OSError as error:
-        raise InputError(f"{out} cannot be written: {error.strerror}; name another file") from None
+    write_out(out, json.dumps(made.to_dict(), ensure_ascii=False, indent=2) + "\n")
     if as_json:
         emit_json(made.to_dict())
     else:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from hmc_crowd.cli._arguments import read_money
+from hmc_crowd.cli._arguments import TABLES, read_money
 from hmc_crowd.errors import FrameError, InputError
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["is_file", "read_bonuses", "read_proposals", "read_signal"]
 
-_ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
 _MOST = 1_000_000_000
 
 
@@ -35,7 +34,7 @@ def is_file(word: str) -> bool:
     >>> is_file("bonuses.csv"), is_file("5f2b9c")
     (True, False)
     """
-    return word.lower().endswith(_ENDINGS)
+    return word.lower().endswith(TABLES)
 
 
 def read_signal(text: str) -> RejectionSignal:

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from hmc_crowd._base.private import write_private
 from hmc_crowd.cli._app import (
     DEFAULT_DATABASE,
     LOCAL,
@@ -24,6 +23,7 @@ from hmc_crowd.cli._app import (
     file_of,
     open_campaign,
 )
+from hmc_crowd.cli._arguments import write_out
 from hmc_crowd.cli._backup import DEFAULT_WORKPLACE, has_workplace
 from hmc_crowd.cli._show import busy, emit_json, say, table, to_plain
 from hmc_crowd.errors import InputError
@@ -160,16 +160,8 @@ def export_worker(
     if out is None:
         emit_json(result)
         return
-    _write_private(out, json.dumps(to_plain(result), ensure_ascii=False, indent=2) + "\n")
+    write_out(out, json.dumps(to_plain(result), ensure_ascii=False, indent=2) + "\n")
     say(f"everything that is stored of this worker: {out}")
-
-
-def _write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner may read, also where one with wider rights was there."""
-    try:
-        write_private(path, text)
-    except OSError as error:
-        raise InputError(f"--out is {str(path)!r}, which cannot be written: {error.strerror}; choose another") from None
 
 
 @app.command(rich_help_panel=_PANEL)
