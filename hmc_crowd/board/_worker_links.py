@@ -28,7 +28,7 @@ def new_link(visit: Visit) -> Page:
         return _page(visit, problem=str(error))
     base = visit.house.settings.public_url or visit.house.workplace.served_at() or ""
     link = f"{base.rstrip('/')}/mturk/hits?{urlencode({'workerId': worker, 'key': key})}"
-    return _page(visit, said=f"{worker} has a new link; one of before is refused.", link=link)
+    return _page(visit, said=f"{worker} has a new link; any earlier one is refused.", link=link)
 
 
 def end_link(visit: Visit) -> Page:
